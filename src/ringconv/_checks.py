@@ -1,0 +1,82 @@
+"""One voice for every error: which argument, its value, and what would work."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+T = TypeVar("T", bound=str)
+
+
+def one_of(where: str, name: str, value: T, allowed: Collection[T]) -> T:
+    """``value``, if it is one of a closed set of options."""
+    if value not in allowed:
+        raise ValueError(f"{where}: {name}={value!r} is not one of {', '.join(map(repr, allowed))}")
+    return value
+
+
+def integer(where: str, name: str, value: int, minimum: int = 1) -> int:
+    """``value``, if it is a whole number of at least ``minimum``."""
+    if isinstance(value, bool) or not isinstance(value, (int, torch.SymInt)) or value < minimum:
+        raise ValueError(f"{where}: {name}={value!r} must be an integer of at least {minimum}")
+    return value
+
+
+def pair(where: str, name: str, value: int | tuple[int, int], minimum: int = 1) -> tuple[int, int]:
+    """``(height, width)`` from an integer or a pair of integers."""
+    values = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
+    if len(values) != 2:
+        raise ValueError(f"{where}: {name}={value!r} must be an integer or a pair (height, width)")
+    return integer(where, name, values[0], minimum), integer(where, name, values[1], minimum)
+
+
+def height_padding(where: str, value: str | int | tuple[int, int]) -> tuple[int, int] | None:
+    """``(top, bottom)`` from an integer or a pair; ``None`` for ``"same"``."""
+    if isinstance(value, str):
+        one_of(where, "padding", value, ("same",))
+        return None
+    values = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
+    if len(values) != 2:
+        raise ValueError(
+            f"{where}: padding={value!r} must be 'same', an integer, or a pair (top, bottom): it speaks of the "
+            "height alone, the width always wraps"
+        )
+    return integer(where, "padding", values[0], 0), integer(where, "padding", values[1], 0)
+
+
+def ring_stride(where: str, width: int, stride: int) -> None:
+    """Refuse a stride that does not divide the ring: the seam would be uneven."""
+    if width % stride:
+        below = width // stride * stride
+        near = f"{below} and {below + stride}" if below else f"{stride}"
+        raise ValueError(
+            f"{where}: a ring of W={width} samples cannot take stride s={stride}: s must divide W, or the seam is "
+            f"uneven; the nearest widths that work: {near}"
+        )
+
+
+def same_dtype(where: str, input: Tensor, **others: Tensor | None) -> None:
+    """Refuse operands of unlike dtype, unless autocast is there to reconcile them."""
+    if torch.is_autocast_enabled(input.device.type):
+        return
+    for name, other in others.items():
+        if other is not None and other.dtype != input.dtype:
+            raise TypeError(
+                f"{where}: input is {input.dtype} but {name} is {other.dtype}; convert one, or use torch.autocast"
+            )
+
+
+def image(where: str, input: Tensor) -> tuple[Tensor, bool]:
+    """``input`` as ``(B, C, H, W)``, and whether it came without a batch."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{where}: input must be a torch.Tensor, got {type(input).__name__}")
+    if not input.is_floating_point():
+        raise TypeError(f"{where}: input must be of a real floating-point dtype, got {input.dtype}")
+    if input.ndim not in (3, 4):
+        raise ValueError(f"{where}: input must be (B, C, H, W) or (C, H, W), got shape {tuple(input.shape)}")
+    if input.shape[-2] == 0 or input.shape[-1] == 0:
+        raise ValueError(f"{where}: input has no pixels, got shape {tuple(input.shape)}")
+    return (input, False) if input.ndim == 4 else (input.unsqueeze(0), True)

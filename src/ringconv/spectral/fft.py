@@ -1,0 +1,42 @@
+"""Fourier transforms of the cylinder. What backends do differently is settled here, once.
+
+MKL refuses an empty batch, so its transform (which is empty too) is made without asking it.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def widen(x: Tensor) -> Tensor:
+    """``x`` in a precision that has an FFT: half types become float32, float32 and float64 stay."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
+def rfft(x: Tensor) -> Tensor:
+    """Half spectrum of real samples around the ring: ``(..., W)`` to ``(..., W//2 + 1)``."""
+    if x.numel() == 0:
+        return torch.complex(x, x)[..., : x.shape[-1] // 2 + 1]
+    return torch.fft.rfft(x, dim=-1)
+
+
+def irfft(spectrum: Tensor, n: int) -> Tensor:
+    """Real samples around a ring of ``n``: ``(..., n//2 + 1)`` to ``(..., n)``, the inverse of :func:`rfft`.
+
+    The constant coefficient, and at even ``n`` the Nyquist coefficient, must be real: what a backend does with
+    an imaginary part there differs (MKL and pocketfft drop it, cuFFT may not).
+    """
+    if spectrum.numel() == 0:
+        return spectrum.real.new_zeros((*spectrum.shape[:-1], n))
+    return torch.fft.irfft(spectrum, n=n, dim=-1)
+
+
+def fft_rows(spectrum: Tensor) -> Tensor:
+    """A second, complex transform along the height (dimension −2): the torus. Same shape."""
+    return spectrum if spectrum.numel() == 0 else torch.fft.fft(spectrum, dim=-2)
+
+
+def ifft_rows(spectrum: Tensor) -> Tensor:
+    """The inverse of :func:`fft_rows`. Same shape."""
+    return spectrum if spectrum.numel() == 0 else torch.fft.ifft(spectrum, dim=-2)
