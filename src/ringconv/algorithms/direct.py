@@ -15,16 +15,22 @@ from .geometry import Geometry
 
 def correlate(x: Tensor, weight: Tensor, bias: Tensor | None, at: Geometry, groups: int) -> Tensor:
     """``(B, C, H, W)`` with ``(O, C/groups, k_h, k_w)`` to ``(B, O, *at.out_size)``."""
-    x = extend(x, -2, at.top, at.bottom, at.rule)
-    x = extend(x, -1, at.left, at.right, "circular")
-    return F.conv2d(x, weight, bias, at.stride, 0, at.dilation, groups)
+    return F.conv2d(surround(x, at), weight, bias, at.stride, 0, at.dilation, groups)
 
 
 def correlate_adjoint(y: Tensor, weight: Tensor, bias: Tensor | None, at: Geometry, groups: int) -> Tensor:
     """The adjoint of :func:`correlate`: ``(B, O, *at.out_size)`` to ``(B, C, *at.size)``, plus ``bias`` (C,)."""
-    # Extended samples that no kernel position reaches, because the stride steps over them.
-    unread = (at.rows - 1) % at.stride[0], at.stride[1] - 1
+    # What the stride leaves out is read by no position and gets zeros: first of the extension, then of the image.
+    unread = (
+        at.unread[0] - (at.bottom - at.below),
+        at.unread[1] - (at.reach[1] - at.left - at.right),
+    )
     x = F.conv_transpose2d(y, weight, None, at.stride, 0, unread, groups, at.dilation)
     x = fold(x, -1, at.left, at.right, "circular")
-    x = fold(x, -2, at.top, at.bottom, at.rule)
+    x = fold(x, -2, at.top, at.below, at.rule)
     return x if bias is None else x + bias.to(x.dtype).view(-1, 1, 1)
+
+
+def surround(x: Tensor, at: Geometry) -> Tensor:
+    """``x`` with the rows and columns that a window of this geometry reads beyond its borders."""
+    return extend(extend(x, -2, at.top, at.below, at.rule), -1, at.left, at.right, "circular")

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-RULES = ("symmetric", "zeros", "replicate", "reflect", "circular", "valid")
+RULES = ("symmetric", "zeros", "replicate", "reflect", "circular")
 
 
 def extend(x: Tensor, dim: int, before: int, after: int, rule: str) -> Tensor:

@@ -33,8 +33,18 @@ class Geometry:
 
     @property
     def right(self) -> int:
-        """Columns that the kernel sees to the right of its place."""
-        return self.reach[1] - self.left
+        """Columns beyond the last one that the kernel reads; a stride may stop short of some."""
+        return max(0, self.reach[1] - self.left - self.unread[1])
+
+    @property
+    def below(self) -> int:
+        """Rows beyond the last one that the kernel reads; a stride may stop short of some."""
+        return max(0, self.bottom - self.unread[0])
+
+    @property
+    def unread(self) -> tuple[int, int]:
+        """Rows and columns, of all that the kernel could reach, that its last position leaves out."""
+        return (self.rows - 1) % self.stride[0], self.stride[1] - 1
 
     @property
     def rows(self) -> int:

@@ -21,9 +21,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..spectral.dct import dct2, dct3, dst3
-from ..spectral.fft import fft_rows, ifft_rows, irfft, rfft, widen
-from ..spectral.tables import table
+from ..spectral import dct2, dct3, dst3, fft_rows, ifft_rows, irfft, rfft, table, widen
 from .extend import extend
 from .geometry import Geometry
 

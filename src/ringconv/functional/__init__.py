@@ -1,0 +1,18 @@
+"""Operators on the cylinder, as functions of tensors. The modules of :mod:`ringconv.nn` are thin over these."""
+
+from .conv import ring_conv2d, ring_conv_transpose2d
+from .pad import ring_pad
+from .pool import ring_avg_pool2d, ring_max_pool2d
+from .resample import ring_interpolate
+from .rotate import ring_roll, rotate
+
+__all__ = [
+    "ring_avg_pool2d",
+    "ring_conv2d",
+    "ring_conv_transpose2d",
+    "ring_interpolate",
+    "ring_max_pool2d",
+    "ring_pad",
+    "ring_roll",
+    "rotate",
+]

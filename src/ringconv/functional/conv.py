@@ -5,10 +5,8 @@ from __future__ import annotations
 from torch import Tensor
 
 from .. import _checks
-from ..algorithms import RULES, Geometry, correlate, correlate_adjoint
-
-Size = int | tuple[int, int]
-Padding = str | int | tuple[int, int]
+from ..algorithms import correlate, correlate_adjoint
+from ._geometry import Padding, Size, geometry, height_pads
 
 
 def ring_conv2d(
@@ -55,8 +53,8 @@ def ring_conv2d(
     where = "ring_conv2d"
     x, unbatched = _checks.image(where, input)
     _checks.same_dtype(where, x, weight=weight, bias=bias)
-    at = _geometry(where, (x.shape[-2], x.shape[-1]), weight, stride, padding, dilation, height)
-    _channels(where, x, weight, bias, groups, x_axis=1)
+    kernel = _channels(where, x, weight, bias, groups, x_axis=1)
+    at = geometry(where, (x.shape[-2], x.shape[-1]), kernel, stride, padding, dilation, height)
     y = correlate(x, weight, bias, at, groups, algorithm)
     return y.squeeze(0) if unbatched else y
 
@@ -95,10 +93,10 @@ def ring_conv_transpose2d(
     where = "ring_conv_transpose2d"
     y, unbatched = _checks.image(where, input)
     _checks.same_dtype(where, y, weight=weight, bias=bias)
-    _channels(where, y, weight, bias, groups, x_axis=0)
+    kernel = _channels(where, y, weight, bias, groups, x_axis=0)
     s_h, s_w = _checks.pair(where, "stride", stride)
-    reach = _checks.pair(where, "dilation", dilation)[0] * (weight.shape[-2] - 1)
-    pads = _height_pads(where, padding, height, reach)
+    reach = _checks.pair(where, "dilation", dilation)[0] * (kernel[0] - 1)
+    pads = height_pads(where, padding, height, reach)
     if output_padding is None:
         output_padding = s_h - 1 if padding == "same" and height != "valid" else 0
     if _checks.integer(where, "output_padding", output_padding, 0) >= s_h:
@@ -106,41 +104,13 @@ def ring_conv_transpose2d(
     rows = (y.shape[-2] - 1) * s_h + 1 + output_padding + reach - sum(pads)
     if rows < 1:
         raise ValueError(f"{where}: padding={pads} leaves no rows of an input of height {y.shape[-2]}")
-    at = _geometry(where, (rows, y.shape[-1] * s_w), weight, (s_h, s_w), padding, dilation, height)
+    at = geometry(where, (rows, y.shape[-1] * s_w), kernel, (s_h, s_w), padding, dilation, height)
     x = correlate_adjoint(y, weight, bias, at, groups)
     return x.squeeze(0) if unbatched else x
 
 
-def _geometry(
-    where: str, size: tuple[int, int], weight: Tensor, stride: Size, padding: Padding, dilation: Size, height: str
-) -> Geometry:
-    stride = _checks.pair(where, "stride", stride)
-    dilation = _checks.pair(where, "dilation", dilation)
-    kernel = weight.shape[-2], weight.shape[-1]
-    _checks.ring_stride(where, size[1], stride[1])
-    top, bottom = _height_pads(where, padding, height, dilation[0] * (kernel[0] - 1))
-    at = Geometry(size, kernel, stride, dilation, top, bottom, height)
-    if at.rows < 1:
-        raise ValueError(
-            f"{where}: a kernel that spans {at.reach[0] + 1} rows does not fit {size[0]} rows with {top} added above "
-            f"and {bottom} below (height={height!r}); use padding='same' or a smaller kernel"
-        )
-    return at
-
-
-def _height_pads(where: str, padding: Padding, height: str, reach: int) -> tuple[int, int]:
-    """Rows added above and below."""
-    _checks.one_of(where, "height", height, RULES)
-    pads = _checks.height_padding(where, padding)
-    if height == "valid":
-        if pads not in (None, (0, 0)):
-            raise ValueError(f"{where}: height='valid' adds no rows, but padding={padding!r}; leave padding out")
-        return 0, 0
-    return (reach // 2, reach - reach // 2) if pads is None else pads
-
-
-def _channels(where: str, x: Tensor, weight: Tensor, bias: Tensor | None, groups: int, x_axis: int) -> None:
-    """Check the operands' channels; ``x_axis`` is the axis of ``weight`` that meets those of ``x`` (0 or 1)."""
+def _channels(where: str, x: Tensor, weight: Tensor, bias: Tensor | None, groups: int, x_axis: int) -> tuple[int, int]:
+    """The kernel's size, once the channels fit; ``x_axis`` is the axis of ``weight`` that meets those of ``x``."""
     if weight.ndim != 4 or 0 in weight.shape:
         raise ValueError(f"{where}: weight must be 4-D and not empty, got shape {tuple(weight.shape)}")
     _checks.integer(where, "groups", groups)
@@ -153,3 +123,4 @@ def _channels(where: str, x: Tensor, weight: Tensor, bias: Tensor | None, groups
     out = weight.shape[0] if x_axis == 1 else weight.shape[1] * groups
     if bias is not None and bias.shape != (out,):
         raise ValueError(f"{where}: bias must be of shape ({out},), got {tuple(bias.shape)}")
+    return weight.shape[-2], weight.shape[-1]

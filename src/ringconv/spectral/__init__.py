@@ -1,6 +1,7 @@
 """Transforms on the cylinder: real FFT around the ring, cosine and sine transforms along the height."""
 
 from .dct import dct2, dct3, dst2, dst3
-from .fft import irfft, rfft, widen
+from .fft import fft_rows, ifft_rows, irfft, rfft, widen
+from .tables import table
 
-__all__ = ["dct2", "dct3", "dst2", "dst3", "irfft", "rfft", "widen"]
+__all__ = ["dct2", "dct3", "dst2", "dst3", "fft_rows", "ifft_rows", "irfft", "rfft", "table", "widen"]

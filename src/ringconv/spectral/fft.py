@@ -18,7 +18,8 @@ def rfft(x: Tensor) -> Tensor:
     """Half spectrum of real samples around the ring: ``(..., W)`` to ``(..., W//2 + 1)``."""
     if x.numel() == 0:
         return torch.complex(x, x)[..., : x.shape[-1] // 2 + 1]
-    return torch.fft.rfft(x, dim=-1)
+    spectrum: Tensor = torch.fft.rfft(x, dim=-1)
+    return spectrum
 
 
 def irfft(spectrum: Tensor, n: int) -> Tensor:
@@ -29,7 +30,8 @@ def irfft(spectrum: Tensor, n: int) -> Tensor:
     """
     if spectrum.numel() == 0:
         return spectrum.real.new_zeros((*spectrum.shape[:-1], n))
-    return torch.fft.irfft(spectrum, n=n, dim=-1)
+    samples: Tensor = torch.fft.irfft(spectrum, n=n, dim=-1)
+    return samples
 
 
 def fft_rows(spectrum: Tensor) -> Tensor:
