@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import torch
@@ -68,51 +67,51 @@ def _along(
     return y.movedim(-1, dim)
 
 
-def _angles(turns: NDArray[np.int64], n: int) -> NDArray[Any]:
+def _angles(turns: NDArray[np.int64], n: int) -> NDArray[np.float64]:
     """π · turns / 2n, reduced by whole turns first: as exact at n = 10,000 as at n = 8."""
     return (turns % (4 * n)) * (math.pi / (2 * n))
 
 
 @table
-def cosines(n: int) -> NDArray[Any]:
+def cosines(n: int) -> NDArray[np.float64]:
     """The DCT-II matrix, ``(n, n)``: row by frequency, column by sample."""
     k, i = np.arange(n)[:, None], np.arange(n)[None]
     return 2 * np.cos(_angles(k * (2 * i + 1), n))
 
 
 @table
-def inverse_cosines(n: int) -> NDArray[Any]:
+def inverse_cosines(n: int) -> NDArray[np.float64]:
     """The DCT-III matrix, ``(n, n)``: row by sample, column by frequency."""
     i, k = np.arange(n)[:, None], np.arange(n)[None]
-    return np.where(k == 0, 1.0, 2.0) * np.cos(_angles(k * (2 * i + 1), n))
+    return (2.0 - (k == 0)) * np.cos(_angles(k * (2 * i + 1), n))
 
 
 @table
-def sines(n: int) -> NDArray[Any]:
+def sines(n: int) -> NDArray[np.float64]:
     """The DST-II matrix, ``(n, n)``: row by frequency, column by sample."""
     k, i = np.arange(1, n + 1)[:, None], np.arange(n)[None]
     return 2 * np.sin(_angles(k * (2 * i + 1), n))
 
 
 @table
-def inverse_sines(n: int) -> NDArray[Any]:
+def inverse_sines(n: int) -> NDArray[np.float64]:
     """The DST-III matrix, ``(n, n)``: row by sample, column by frequency."""
     i, k = np.arange(n)[:, None], np.arange(1, n + 1)[None]
-    return np.where(k == n, 1.0, 2.0) * np.sin(_angles(k * (2 * i + 1), n))
+    return (2.0 - (k == n)) * np.sin(_angles(k * (2 * i + 1), n))
 
 
 @table
-def _quarter_cosines(n: int) -> NDArray[Any]:
+def _quarter_cosines(n: int) -> NDArray[np.float64]:
     return 2 * np.cos(_angles(np.arange(n // 2 + 1), n))
 
 
 @table
-def _quarter_sines(n: int) -> NDArray[Any]:
+def _quarter_sines(n: int) -> NDArray[np.float64]:
     return 2 * np.sin(_angles(np.arange(n // 2 + 1), n))
 
 
 @table
-def _alternating(n: int) -> NDArray[Any]:
+def _alternating(n: int) -> NDArray[np.float64]:
     return 1.0 - 2.0 * (np.arange(n) % 2)
 
 
