@@ -69,7 +69,7 @@ def _along(
 
 def _angles(turns: NDArray[np.int64], n: int) -> NDArray[np.float64]:
     """π · turns / 2n, reduced by whole turns first: as exact at n = 10,000 as at n = 8."""
-    return (turns % (4 * n)) * (math.pi / (2 * n))
+    return (turns % (4 * n)).astype(np.float64) * (math.pi / (2 * n))
 
 
 @table
@@ -83,7 +83,9 @@ def cosines(n: int) -> NDArray[np.float64]:
 def inverse_cosines(n: int) -> NDArray[np.float64]:
     """The DCT-III matrix, ``(n, n)``: row by sample, column by frequency."""
     i, k = np.arange(n)[:, None], np.arange(n)[None]
-    return (2.0 - (k == 0)) * np.cos(_angles(k * (2 * i + 1), n))
+    matrix = 2 * np.cos(_angles(k * (2 * i + 1), n))
+    matrix[:, 0] = 1.0
+    return matrix
 
 
 @table
@@ -97,7 +99,9 @@ def sines(n: int) -> NDArray[np.float64]:
 def inverse_sines(n: int) -> NDArray[np.float64]:
     """The DST-III matrix, ``(n, n)``: row by sample, column by frequency."""
     i, k = np.arange(n)[:, None], np.arange(1, n + 1)[None]
-    return (2.0 - (k == n)) * np.sin(_angles(k * (2 * i + 1), n))
+    matrix = 2 * np.sin(_angles(k * (2 * i + 1), n))
+    matrix[:, -1] /= 2
+    return matrix
 
 
 @table
@@ -112,7 +116,7 @@ def _quarter_sines(n: int) -> NDArray[np.float64]:
 
 @table
 def _alternating(n: int) -> NDArray[np.float64]:
-    return 1.0 - 2.0 * (np.arange(n) % 2)
+    return np.where(np.arange(n) % 2, -1.0, 1.0)
 
 
 def _signs(x: Tensor) -> Tensor:
