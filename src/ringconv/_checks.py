@@ -47,6 +47,14 @@ def height_padding(where: str, value: str | int | tuple[int, int]) -> tuple[int,
     return integer(where, "padding", values[0], 0), integer(where, "padding", values[1], 0)
 
 
+def channels(where: str, in_channels: int, out_channels: int, groups: int) -> None:
+    """Refuse channels that ``groups`` does not divide."""
+    integer(where, "groups", groups)
+    for name, value in (("in_channels", in_channels), ("out_channels", out_channels)):
+        if integer(where, name, value) % groups:
+            raise ValueError(f"{where}: groups={groups} must divide {name}={value}")
+
+
 def ring_stride(where: str, width: int, stride: int) -> None:
     """Refuse a stride that does not divide the ring: the seam would be uneven."""
     if width % stride:

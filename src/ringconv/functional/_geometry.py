@@ -34,12 +34,18 @@ def geometry(
     return at
 
 
-def height_pads(where: str, padding: Padding, height: str, reach: int) -> tuple[int, int]:
-    """Rows added above and below for a kernel that reaches over ``reach + 1`` rows."""
+def check_height(where: str, padding: Padding, height: str) -> str | tuple[int, int]:
+    """``padding`` as ``"same"`` or ``(top, bottom)``, if it goes with the height rule."""
     _checks.one_of(where, "height", height, HEIGHTS)
     pads = _checks.height_padding(where, padding)
+    if height == "valid" and pads not in (None, (0, 0)):
+        raise ValueError(f"{where}: height='valid' adds no rows, but padding={padding!r}; leave padding out")
+    return "same" if pads is None else pads
+
+
+def height_pads(where: str, padding: Padding, height: str, reach: int) -> tuple[int, int]:
+    """Rows added above and below for a kernel that reaches over ``reach + 1`` rows."""
+    pads = check_height(where, padding, height)
     if height == "valid":
-        if pads not in (None, (0, 0)):
-            raise ValueError(f"{where}: height='valid' adds no rows, but padding={padding!r}; leave padding out")
         return 0, 0
-    return (reach // 2, reach - reach // 2) if pads is None else pads
+    return (reach // 2, reach - reach // 2) if isinstance(pads, str) else pads
