@@ -6,30 +6,26 @@ from typing import Annotated
 
 import typer
 
+from .._version import __version__
 from .doctor import doctor
 
-app = typer.Typer(
-    name="ringconv",
-    help="Neural networks on data that wraps around.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
+app = typer.Typer(name="ringconv", rich_markup_mode=None, pretty_exceptions_enable=False)
 app.command()(doctor)
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        print(f"ringconv {version('ringconv')}")
+        print(f"ringconv {__version__}")
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _root(
+    context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Neural networks on data that wraps around."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
