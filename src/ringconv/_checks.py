@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -18,11 +19,13 @@ def one_of(where: str, name: str, value: T, allowed: Collection[T]) -> T:
     return value
 
 
-def integer(where: str, name: str, value: int, minimum: int = 1) -> int:
-    """``value``, if it is a whole number of at least ``minimum``."""
-    if isinstance(value, bool) or not isinstance(value, (int, torch.SymInt)) or value < minimum:
-        raise ValueError(f"{where}: {name}={value!r} must be an integer of at least {minimum}")
-    return value
+def integer(where: str, name: str, value: int, minimum: int | None = 1) -> int:
+    """``value``, if it is a whole number, of at least ``minimum`` unless that is ``None``."""
+    whole = isinstance(value, (int, np.integer, torch.SymInt)) and not isinstance(value, bool)
+    if not whole or (minimum is not None and value < minimum):
+        least = "" if minimum is None else f" of at least {minimum}"
+        raise ValueError(f"{where}: {name}={value!r} must be an integer{least}")
+    return int(value) if isinstance(value, np.integer) else value
 
 
 def pair(where: str, name: str, value: int | tuple[int, int], minimum: int = 1) -> tuple[int, int]:
@@ -66,23 +69,54 @@ def ring_stride(where: str, width: int, stride: int) -> None:
         )
 
 
+def autocast_dtype(input: Tensor) -> torch.dtype | None:
+    """The dtype in which ``torch.autocast`` wants convolutions of ``input``; ``None`` where it leaves them alone.
+
+    It never touches float64, and knows nothing of some devices, ``meta`` among them.
+    """
+    device = input.device.type
+    if not torch.amp.is_autocast_available(device) or not torch.is_autocast_enabled(device):
+        return None
+    return None if input.dtype == torch.float64 else torch.get_autocast_dtype(device)
+
+
 def same_dtype(where: str, input: Tensor, **others: Tensor | None) -> None:
-    """Refuse operands of unlike dtype, unless autocast is there to reconcile them."""
-    if torch.is_autocast_enabled(input.device.type):
-        return
+    """Refuse operands that are no tensors, or of unlike dtype unless autocast is there to reconcile them."""
+    reconciled = autocast_dtype(input) is not None
     for name, other in others.items():
-        if other is not None and other.dtype != input.dtype:
+        if other is None:
+            continue
+        tensor(where, name, other)
+        if other.dtype != input.dtype and not reconciled:
             raise TypeError(
                 f"{where}: input is {input.dtype} but {name} is {other.dtype}; convert one, or use torch.autocast"
             )
 
 
-def image(where: str, input: Tensor) -> tuple[Tensor, bool]:
-    """``input`` as ``(B, C, H, W)``, and whether it came without a batch."""
-    if not isinstance(input, Tensor):
-        raise TypeError(f"{where}: input must be a torch.Tensor, got {type(input).__name__}")
+def tensor(where: str, name: str, value: Tensor) -> None:
+    """Refuse what is not a tensor."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{where}: {name} must be a torch.Tensor, got {type(value).__name__}")
+
+
+def ring(where: str, input: Tensor) -> int:
+    """The width of ``input``, ``(..., W)``."""
+    tensor(where, "input", input)
+    if input.ndim == 0 or input.shape[-1] == 0:
+        raise ValueError(f"{where}: input must be (..., W) with a W of at least 1, got shape {tuple(input.shape)}")
+    return input.shape[-1]
+
+
+def real(where: str, input: Tensor) -> None:
+    """Refuse what is not a tensor of real floating-point numbers."""
+    tensor(where, "input", input)
     if not input.is_floating_point():
         raise TypeError(f"{where}: input must be of a real floating-point dtype, got {input.dtype}")
+
+
+def image(where: str, input: Tensor) -> tuple[Tensor, bool]:
+    """``input`` as ``(B, C, H, W)``, and whether it came without a batch."""
+    real(where, input)
     if input.ndim not in (3, 4):
         raise ValueError(f"{where}: input must be (B, C, H, W) or (C, H, W), got shape {tuple(input.shape)}")
     if input.shape[-2] == 0 or input.shape[-1] == 0:

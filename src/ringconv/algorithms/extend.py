@@ -30,9 +30,9 @@ def extend(x: Tensor, dim: int, before: int, after: int, rule: str) -> Tensor:
 
 def fold(y: Tensor, dim: int, before: int, after: int, rule: str) -> Tensor:
     """The adjoint of :func:`extend`: each added sample is added back to the one that it was copied from."""
-    n = y.shape[dim] - before - after
     if before == after == 0:
         return y
+    n = y.shape[dim] - before - after
     if rule == "zeros":
         return y.narrow(dim, before, n)
     out = y.narrow(dim, before, n).clone()
@@ -58,9 +58,9 @@ class _Block(NamedTuple):
 def _blocks_after(n: int, amount: int, rule: str) -> Iterator[_Block]:
     """What stands behind ``n`` samples, from their end outwards.
 
-    The periodic rules repeat blocks of one period, the mirroring ones alternately backwards and forwards.
+    The periodic rule repeats blocks of one period, the mirroring ones read them alternately backwards and forwards.
     """
-    if rule == "replicate" or (rule == "reflect" and n == 1):
+    if rule == "replicate" or n == 1:
         if amount:
             yield _Block(n - 1, amount, 0)
         return

@@ -21,22 +21,23 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..spectral import dct2, dct3, dst3, fft_rows, ifft_rows, irfft, rfft, table, widen
+from .._checks import autocast_dtype
+from ..spectral import dct2, dct3, dst3, fft_rows, ifft_rows, irfft, layout_of, rfft, table, widen
 from .extend import extend
 from .geometry import Geometry
 
 
 def correlate(x: Tensor, weight: Tensor, bias: Tensor | None, at: Geometry, groups: int) -> Tensor:
     """``(B, C, H, W)`` with ``(O, C/groups, k_h, k_w)`` to ``(B, O, *at.out_size)``."""
-    device = x.device.type
-    dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype
-    with torch.autocast(device, enabled=False):
-        x, weight = widen(x.to(dtype)), widen(weight.to(dtype))
-        transform = _by_cosines if at.rule == "symmetric" and at.rows <= at.size[0] else _by_two_ffts
-        y = transform(x, weight, at, groups)[..., :: at.stride[0], :: at.stride[1]]
-        if bias is not None:
-            y = y + widen(bias.to(dtype)).view(-1, 1, 1)
-        return y.to(dtype)
+    dtype = autocast_dtype(x)
+    if dtype is not None:
+        with torch.autocast(x.device.type, enabled=False):
+            return correlate(x.to(dtype), weight.to(dtype), None if bias is None else bias.to(dtype), at, groups)
+    transform = _by_cosines if at.rule == "symmetric" and at.rows <= at.size[0] else _by_two_ffts
+    y = transform(widen(x), widen(weight), at, groups)[..., :: at.stride[0], :: at.stride[1]]
+    if bias is not None:
+        y = y + bias.to(y.dtype).view(-1, 1, 1)
+    return layout_of(x, y.to(x.dtype))
 
 
 def _by_cosines(x: Tensor, weight: Tensor, at: Geometry, groups: int) -> Tensor:

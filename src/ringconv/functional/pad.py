@@ -31,9 +31,10 @@ def ring_pad(input: Tensor, pad: int | tuple[int, ...], *, height: str = "symmet
     where = "ring_pad"
     x, unbatched = _checks.image(where, input)
     _checks.one_of(where, "height", height, RULES)
-    sides = (pad,) * 4 if isinstance(pad, int) else tuple(pad)
+    sides = tuple(pad) if isinstance(pad, (tuple, list)) else (pad,) * 4
     if len(sides) not in (2, 4):
         raise ValueError(f"{where}: pad={pad!r} must be a number, (left, right) or (left, right, top, bottom)")
     left, right, top, bottom = (_checks.integer(where, "pad", side, 0) for side in (*sides, 0, 0)[:4])
     y = extend(extend(x, -2, top, bottom, height), -1, left, right, "circular")
+    y = y.clone() if y is x else y
     return y.squeeze(0) if unbatched else y

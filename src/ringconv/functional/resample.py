@@ -12,7 +12,7 @@ from torch import Tensor
 
 from .. import _checks
 from ..algorithms import RULES, extend
-from ..spectral import table, widen
+from ..spectral import layout_of, table, widen
 
 MODES = ("nearest", "bilinear", "bicubic")
 _TAPS = {"nearest": 1, "bilinear": 2, "bicubic": 4}
@@ -55,6 +55,7 @@ def ring_interpolate(
     rows, columns = _size(where, (x.shape[-2], x.shape[-1]), size, scale_factor)
     y = _resample(widen(x), -1, columns, mode, "circular")
     y = _resample(y, -2, rows, mode, height).to(x.dtype)
+    y = x.clone() if y is x else layout_of(x, y)
     return y.squeeze(0) if unbatched else y
 
 
@@ -69,7 +70,7 @@ def _size(
     if size is not None:
         return _checks.pair(where, "size", size)
     factors: tuple[Any, ...] = tuple(scale_factor) if isinstance(scale_factor, (tuple, list)) else (scale_factor,) * 2
-    if len(factors) != 2 or not all(isinstance(f, (int, float)) and f > 0 for f in factors):
+    if len(factors) != 2 or not all(isinstance(f, (int, float)) and 0 < f < math.inf for f in factors):
         raise ValueError(f"{where}: scale_factor={scale_factor!r} must be a positive number or a pair of them")
     rows, columns = (math.floor(n * f) for n, f in zip(given, factors, strict=True))
     if not rows or not columns:

@@ -6,31 +6,39 @@ import math
 
 import torch
 from torch import Tensor
+from torch.autograd.forward_ad import unpack_dual
 
-from ..spectral import irfft, rfft, widen
+from .. import _checks
+from ..spectral import irfft, layout_of, rfft, widen
 
-# A shift this close to a whole number of columns, relative to its size, is that number: degrees · W / 360 is rounded.
+# A shift this close to a whole number of columns, relative to its size, is that number: degrees · W / 360 is rounded,
+# and a float32 angle was rounded before.
 _ON_GRID = 1e-9
+_ON_GRID_FLOAT32 = 5e-7
 
 
 def ring_roll(input: Tensor, shifts: int | Tensor) -> Tensor:
     """Move every sample ``shifts`` columns towards larger azimuth: column 0 goes to column ``shifts``.
 
     Args:
-        input: ``(B, ..., W)``, of any dtype.
+        input: ``(B, ..., W)``, of any dtype; any ``(..., W)`` if ``shifts`` is one number.
         shifts: one integer for all, or an integer tensor ``(B,)`` with one for each sample. Never leaves the device.
 
     >>> ring_roll(torch.tensor([[0, 1, 2], [0, 1, 2]]), torch.tensor([1, 2]))
     tensor([[2, 0, 1],
             [1, 2, 0]])
     """
+    where = "ring_roll"
+    width = _checks.ring(where, input)
     if not isinstance(shifts, Tensor):
-        return input.roll(shifts, -1)
-    _per_sample("ring_roll", "shifts", shifts, input)
-    if shifts.is_floating_point():
-        raise TypeError(f"ring_roll: shifts must be integers, got {shifts.dtype}; use rotate for angles in between")
-    columns = torch.arange(input.shape[-1], device=input.device) - shifts.to(input.device).unsqueeze(-1)
-    return _gather(input, columns % input.shape[-1])
+        return input.roll(_checks.integer(where, "shifts", shifts, None), -1)
+    if shifts.is_floating_point() or shifts.is_complex() or shifts.dtype == torch.bool:
+        raise TypeError(f"{where}: shifts must be integers, got {shifts.dtype}; use rotate for angles in between")
+    if shifts.ndim == 0:
+        return ring_roll(input.unsqueeze(0), shifts.view(1)).squeeze(0)
+    _per_sample(where, "shifts", shifts, input)
+    columns = torch.arange(width, device=input.device) - shifts.to(input.device).unsqueeze(-1)
+    return _gather(input, columns % width)
 
 
 def rotate(input: Tensor, degrees: float | Tensor) -> Tensor:
@@ -54,16 +62,18 @@ def rotate(input: Tensor, degrees: float | Tensor) -> Tensor:
     >>> rotate(torch.tensor([[0.0, 1.0, 2.0, 3.0]]), 90)
     tensor([[3., 0., 1., 2.]])
     """
-    where, width = "rotate", input.shape[-1]
-    if not input.is_floating_point():
-        raise TypeError(f"{where}: input must be of a real floating-point dtype, got {input.dtype}; see ring_roll")
-    if isinstance(degrees, Tensor) and degrees.ndim:
-        _per_sample(where, "degrees", degrees, input)
-        return _rotate_each(input, degrees.to(input.device, torch.float64) * (width / 360))
+    where = "rotate"
+    _checks.real(where, input)
+    width = _checks.ring(where, input)
     if isinstance(degrees, Tensor):
-        return _rotate_each(input.unsqueeze(0), degrees.view(1).to(input.device, torch.float64) * (width / 360))[0]
-    if not math.isfinite(degrees):
-        raise ValueError(f"{where}: degrees={degrees!r} must be finite")
+        if degrees.is_complex() or degrees.dtype == torch.bool:
+            raise TypeError(f"{where}: degrees must be real numbers, got {degrees.dtype}")
+        if degrees.ndim == 0:
+            return _rotate_each(input.unsqueeze(0), degrees.view(1)).squeeze(0)
+        _per_sample(where, "degrees", degrees, input)
+        return _rotate_each(input, degrees)
+    if not isinstance(degrees, (int, float)) or not math.isfinite(degrees):
+        raise ValueError(f"{where}: degrees={degrees!r} must be a finite number or a tensor")
     shift = degrees * width / 360
     whole = round(shift)
     if abs(shift - whole) <= _ON_GRID * max(1.0, abs(shift)):
@@ -71,13 +81,15 @@ def rotate(input: Tensor, degrees: float | Tensor) -> Tensor:
     return _fourier_shift(input, torch.tensor(shift % width, dtype=torch.float64, device=input.device))
 
 
-def _rotate_each(x: Tensor, shifts: Tensor) -> Tensor:
-    """``x`` ``(B, ..., W)`` by ``shifts`` ``(B,)`` columns each, chosen on the device: no value is looked at."""
+def _rotate_each(x: Tensor, degrees: Tensor) -> Tensor:
+    """``x`` ``(B, ..., W)`` by ``degrees`` ``(B,)`` each, on the grid or off it: no value leaves the device."""
+    shifts = degrees.to(x.device, torch.float64) * (x.shape[-1] / 360)
     whole = shifts.round()
-    on_grid = (shifts - whole).abs() <= _ON_GRID * shifts.abs().clamp(min=1)
+    tolerance = _ON_GRID_FLOAT32 if degrees.dtype == torch.float32 else _ON_GRID
+    on_grid = (shifts - whole).abs() <= tolerance * shifts.abs().clamp(min=1)
     between = _fourier_shift(x, _like(shifts, x))
     rolled = ring_roll(x, whole.long())
-    if shifts.requires_grad:
+    if shifts.requires_grad or unpack_dual(shifts).tangent is not None:
         # The value of the roll with the slope of the interpolant, which the roll alone does not have.
         rolled = rolled.detach() + (between - between.detach())
     return torch.where(_like(on_grid, x), rolled, between)
@@ -91,7 +103,7 @@ def _fourier_shift(x: Tensor, shift: Tensor) -> Tensor:
     turn = torch.polar(torch.ones_like(angles), angles)
     if width % 2 == 0:
         turn = torch.where(harmonics == width // 2, turn.real.to(turn.dtype), turn)
-    return irfft(spectrum * turn.to(spectrum.dtype), width).to(x.dtype)
+    return layout_of(x, irfft(spectrum * turn.to(spectrum.dtype), width).to(x.dtype))
 
 
 def _per_sample(where: str, name: str, values: Tensor, x: Tensor) -> None:

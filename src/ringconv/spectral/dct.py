@@ -8,8 +8,8 @@ With N samples x along ``dim``::
     dst3   x[i] = (−1)^i X[N−1] + 2 Σ_{n<N−1} X[n] sin(π (n + 1) (i + ½) / N)
 
 Type III inverts type II up to the factor 2N. Each comes in two forms that compute the same function:
-``form="fft"``, N log N, and ``form="matrix"``, one real matrix product, which also works in bfloat16, compiles and
-exports, and is the faster one for short sides.
+``form="fft"``, N log N, half types in float32, and ``form="matrix"``, one real matrix product in the input's own dtype,
+which exports to runtimes without an FFT and is the faster one for short sides.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from .._checks import one_of
-from .fft import irfft, rfft
+from .fft import irfft, rfft, widen
 from .tables import table
 
 FORMS = ("fft", "matrix")
@@ -62,9 +62,14 @@ def _along(
     fft: Callable[[Tensor], Tensor],
 ) -> Tensor:
     one_of(where, "form", form, FORMS)
+    if not x.is_floating_point():
+        raise TypeError(f"{where}: x must be of a real floating-point dtype, got {x.dtype}")
+    if x.shape[dim] == 0:
+        raise ValueError(f"{where}: x of shape {tuple(x.shape)} has no samples along dim={dim}")
     x = x.movedim(dim, -1)
-    y = x @ matrix(x.shape[-1], dtype=x.dtype, device=x.device).mT if form == "matrix" else fft(x)
-    return y.movedim(-1, dim)
+    if form == "fft":
+        return fft(widen(x)).to(x.dtype).movedim(-1, dim)
+    return (x @ matrix(x.shape[-1], dtype=x.dtype, device=x.device).mT).movedim(-1, dim)
 
 
 def _angles(turns: NDArray[np.int64], n: int) -> NDArray[np.float64]:

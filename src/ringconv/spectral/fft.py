@@ -1,6 +1,7 @@
 """Fourier transforms of the cylinder. What backends do differently is settled here, once.
 
-MKL refuses an empty batch, so its transform (which is empty too) is made without asking it.
+MKL refuses an empty batch, so its transform (which is empty too) is made without asking it. A transform along the
+last dimension forgets a ``channels_last`` layout, which :func:`layout_of` gives back.
 """
 
 from __future__ import annotations
@@ -12,6 +13,13 @@ from torch import Tensor
 def widen(x: Tensor) -> Tensor:
     """``x`` in a precision that has an FFT: half types become float32, float32 and float64 stay."""
     return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
+def layout_of(x: Tensor, y: Tensor) -> Tensor:
+    """``y`` with its channels (dimension 1) last in memory, if those of ``x`` are."""
+    if x.ndim == 4 and x.stride(1) == 1 < x.stride(-1):
+        return y.movedim(1, -1).contiguous().movedim(-1, 1)
+    return y
 
 
 def rfft(x: Tensor) -> Tensor:
@@ -29,7 +37,7 @@ def irfft(spectrum: Tensor, n: int) -> Tensor:
     an imaginary part there differs (MKL and pocketfft drop it, cuFFT may not).
     """
     if spectrum.numel() == 0:
-        return spectrum.real.new_zeros((*spectrum.shape[:-1], n))
+        return spectrum.real[..., :1].expand(*spectrum.shape[:-1], n)
     samples: Tensor = torch.fft.irfft(spectrum, n=n, dim=-1)
     return samples
 

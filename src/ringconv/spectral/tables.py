@@ -1,13 +1,14 @@
 """Constant tables, made once for each size, dtype and device, and never again.
 
 A table is computed in float64 and rounded once to the dtype asked for. It is kept as a plain tensor that autograd,
-threads and traces may share: it is made outside of inference mode, and a trace that fakes its tensors gets one of
-its own instead of leaving a fake in the cache.
+threads and traces may share: it is made outside of inference mode, and a mode that fakes its tensors gets a fake of
+its own, which stays out of the cache.
 """
 
 from __future__ import annotations
 
 import functools
+import operator
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -26,22 +27,29 @@ _lock = threading.Lock()
 def table(make: Callable[..., NDArray[Any]]) -> Callable[..., Tensor]:
     """Decorate ``make(*sizes) -> array`` into ``cached(*sizes, dtype=..., device=...) -> tensor``."""
 
-    @functools.wraps(make)
     def cached(*sizes: int, dtype: torch.dtype, device: torch.device) -> Tensor:
         key = (make.__module__, make.__qualname__, sizes, dtype, device)
+        faked = type(torch.empty(0)) is not Tensor
         with _lock:
-            if key in _tensors:
+            if key in _tensors and not faked:
                 _tensors.move_to_end(key)
                 return _tensors[key]
         with torch.inference_mode(False), torch.no_grad():
             made = torch.from_numpy(np.ascontiguousarray(make(*sizes))).to(device=device, dtype=dtype)
-        if type(made) is Tensor:
-            with _lock:
-                _tensors[key] = made
-                if len(_tensors) > _LIMIT:
-                    _tensors.popitem(last=False)
+        if faked:
+            return made
+        with _lock:
+            made = _tensors.setdefault(key, made)
+            if len(_tensors) > _LIMIT:
+                _tensors.popitem(last=False)
         return made
 
-    # A trace takes the finished table as a constant instead of looking into the cache.
-    constant: Callable[..., Tensor] = torch.compiler.assume_constant_result(cached)
-    return constant
+    # A trace calls this as it stands, instead of looking into locks and caches.
+    opaque: Callable[..., Tensor] = torch.compiler.allow_in_graph(cached)
+
+    @functools.wraps(make)
+    def fixed(*sizes: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+        # A table has one size: `index` makes a trace with a size left open settle on this one.
+        return opaque(*map(operator.index, sizes), dtype=dtype, device=device)
+
+    return fixed
