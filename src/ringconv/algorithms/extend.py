@@ -13,6 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from ..spectral import layout_of
+
 RULES = ("symmetric", "zeros", "replicate", "reflect", "circular")
 
 
@@ -82,7 +84,7 @@ def _blocks_before(n: int, amount: int, rule: str) -> Iterator[_Block]:
 def _read(x: Tensor, dim: int, block: _Block) -> Tensor:
     if block.step == 0:
         edge = x.narrow(dim, block.start, 1)
-        return edge.expand([block.length if d == x.ndim + dim else -1 for d in range(x.ndim)])
+        return layout_of(x, edge.expand([block.length if d == x.ndim + dim else -1 for d in range(x.ndim)]))
     piece = x.narrow(dim, block.start, block.length)
     return piece if block.step == 1 else piece.flip(dim)
 

@@ -1,0 +1,58 @@
+"""All algorithms are one function: against the oracle, and against each other to rounding."""
+
+import pytest
+import torch
+from hypothesis import given
+
+from ringconv import algorithms
+from ringconv.algorithms import Geometry
+
+from .. import helpers
+from ..helpers import ALGORITHMS, CASES, Case, close, with_heights
+
+PRECISION = {torch.float64: 1e-12, torch.float32: 2e-6}
+
+
+@pytest.mark.parametrize("case", with_heights(CASES))
+def test_agree(case):
+    for dtype, tolerance in PRECISION.items():
+        x, w, b = case.x(dtype), case.weight(dtype), case.bias(dtype)
+        direct, spectral = (case.correlate(x, w, b, algorithm) for algorithm in ALGORITHMS)
+        assert spectral.dtype == direct.dtype == dtype
+        close(spectral, direct, tolerance)
+
+
+@given(helpers.cases())
+def test_any_configuration(case):
+    for algorithm in ALGORITHMS:
+        helpers.check_correlation(case, algorithm)
+
+
+@pytest.mark.parametrize("height", helpers.HEIGHTS)
+def test_rounding_on_a_large_image(height):
+    """64 × 256 by a kernel of 9 × 11: each algorithm in float32 against float64."""
+    case = Case(size=(64, 256), kernel=(9, 11), channels=(8, 2), height=height, batch=1)
+    x, w = case.x(), case.weight()
+    exact = case.correlate(x, w)
+    close(case.correlate(x, w, algorithm="spectral"), exact)
+    for algorithm in ALGORITHMS:
+        close(case.correlate(x.float(), w.float(), algorithm=algorithm).double(), exact, 2e-6)
+
+
+def test_choice():
+    """Few taps go direct and many spectral, counted per output: a stride makes fewer."""
+
+    def chosen(kernel, stride=(1, 1)):
+        return algorithms.choose(Geometry((64, 64), kernel, stride, (1, 1), 0, 0, "symmetric"))
+
+    assert chosen((3, 3)) == "direct"
+    assert chosen((63, 63)) == "spectral"
+    assert chosen((63, 63), (4, 4)) == "direct"
+
+
+def test_auto_is_one_of_them():
+    for kernel in [(3, 3), (31, 31)]:
+        case = Case(size=(8, 32), kernel=kernel)
+        x, w = case.x(), case.weight()
+        auto = case.correlate(x, w, algorithm="auto")
+        assert any(torch.equal(auto, case.correlate(x, w, algorithm=name)) for name in algorithms.ALGORITHMS[1:])
