@@ -21,8 +21,8 @@ from . import oracle
 
 HEIGHTS = ("symmetric", "zeros", "replicate", "reflect", "circular", "valid")
 ALGORITHMS = ("direct", "spectral")
-# torch's own forward mode scripts its formulas, and scripting says that it is deprecated.
-forward_mode = pytest.mark.filterwarnings("ignore:`torch.jit.script`:DeprecationWarning")
+# torch's own forward mode and its compiler use its scripting, which says that it is deprecated.
+scripts = pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
 
 Pair = tuple[int, int]
 
@@ -243,8 +243,9 @@ def check_jvp(f: Callable[[Tensor], Tensor], x: Tensor) -> None:
 
 
 def check_layouts(f: Callable[[Tensor], Tensor], x: Tensor, tolerance: float = 0) -> None:
-    """Neither strides nor a missing or empty batch change a value; channels that lie last stay last."""
+    """Strides, a missing or an empty batch change no value; rows that lie dense stay so, channels that lie last too."""
     y = f(x)
+    assert y.is_contiguous()
     last = f(x.contiguous(memory_format=torch.channels_last))
     assert channels_last(last)
     close(last, y, tolerance)

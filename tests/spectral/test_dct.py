@@ -76,7 +76,7 @@ def test_compile_export_and_function_transforms(name, form):
     helpers.check_vmap(f, images(4, 2, 7), 1e-12)
 
 
-@helpers.forward_mode
+@helpers.scripts
 @each
 def test_jvp(name, form):
     helpers.check_jvp(lambda x: TRANSFORMS[name](x, form=form), images(2, 7))

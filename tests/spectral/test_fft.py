@@ -59,3 +59,4 @@ def test_layout_is_given_back():
     helpers.same(last, y)
     assert layout_of(x, y) is y
     assert layout_of(x[0], y) is y
+    assert layout_of(x, y[..., ::2]).is_contiguous()

@@ -131,7 +131,7 @@ FIRST_USES = {
 }
 
 
-@helpers.forward_mode
+@helpers.scripts
 @forwards
 @pytest.mark.parametrize("use", FIRST_USES.values(), ids=FIRST_USES)
 @pytest.mark.parametrize("cached", [False, True], ids=["first", "cached"])

@@ -35,9 +35,9 @@ def fold(y: Tensor, dim: int, before: int, after: int, rule: str) -> Tensor:
     if before == after == 0:
         return y
     n = y.shape[dim] - before - after
-    if rule == "zeros":
-        return y.narrow(dim, before, n)
     out = y.narrow(dim, before, n).clone()
+    if rule == "zeros":
+        return out
     position = before
     for block in _blocks_before(n, before, rule):
         position -= block.length

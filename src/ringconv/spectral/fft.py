@@ -16,10 +16,10 @@ def widen(x: Tensor) -> Tensor:
 
 
 def layout_of(x: Tensor, y: Tensor) -> Tensor:
-    """``y`` with its channels (dimension 1) last in memory, if those of ``x`` are."""
+    """``y`` without gaps in memory, and with its channels (dimension 1) last there if those of ``x`` are."""
     if x.ndim == 4 and x.stride(1) == 1 < x.stride(-1):
         return y.movedim(1, -1).contiguous().movedim(-1, 1)
-    return y
+    return y.contiguous()
 
 
 def rfft(x: Tensor) -> Tensor:
