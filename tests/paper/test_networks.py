@@ -119,6 +119,11 @@ def test_unpadded_planar_layers_are_centred_where_the_size_is_kept():
     assert PanoramaNet(own, height=44).conv3.padding == (1, 1)
 
 
+def test_panorama_refuses_other_heights():
+    with pytest.raises(ValueError, match=r"PanoramaNet: input must be \(B, C, 16, W\), .* got shape \(1, 1, 20, 24\)"):
+        PanoramaNet(RingConv2d, height=16)(torch.zeros(1, 1, 20, 24))
+
+
 @pytest.mark.parametrize("shape", [(2, 1, 28, 128), (1, 3, 1, 28, 128), (1, 2, 1, 30, 128), (1, 2, 1, 28, 120)])
 def test_change_refuses_other_shapes(shape):
     with pytest.raises(ValueError, match=r"ChangeNet: input must be \(B, 2, C, H, W\) .*, got shape"):

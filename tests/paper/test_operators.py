@@ -132,9 +132,9 @@ def test_dct_product_doubles_a_constant():
 
 
 @each_operator
-@pytest.mark.parametrize("size", [(5, 6), (4, 7)])
+@pytest.mark.parametrize("size", [(4, 3), (3, 4)])
 def test_gradients(operator, size):
-    shapes = (2, 2, *size), (2, 2, 3, 2), (2,)
+    shapes = (1, 2, *size), (2, 2, 2, 2), (2,)
     arguments = [torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
     assert gradcheck(lambda *a: operator(*a, stride=(2, 1)), arguments)
     assert gradgradcheck(lambda *a: operator(*a), arguments)
@@ -196,7 +196,7 @@ def test_compiles_and_exports_as_one_graph(layer):
     model, x = layer(2, 3, 3, stride=2), torch.randn(2, 2, 6, 8)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the compiler's own, on complex numbers
-        compiled = torch.compile(model, fullgraph=True, backend="eager")(x)
+        compiled = torch.compile(model, fullgraph=True, backend="aot_eager")(x)
         exported = torch.export.export(model, (x,)).module()(x)
     assert torch.allclose(compiled, model(x), atol=1e-6)
     assert torch.allclose(exported, model(x), atol=1e-6)

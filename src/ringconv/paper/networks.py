@@ -132,12 +132,16 @@ class PanoramaNet(_FourLayers):
         channels: tuple[int, int, int, int] = (32, 32, 64, 64),
     ) -> None:
         super().__init__(_centred(layer), in_channels, channels)
+        self.height = height
         self.fc1 = nn.Linear(channels[-1] * (height // 4), 120)
         self.fc2 = nn.Linear(120, 84)
         self.fc3 = nn.Linear(84, classes)
 
     def forward(self, input: Tensor) -> Tensor:
         """``(B, C, H, W)`` to log-probabilities ``(B, classes)``."""
+        if input.ndim != 4 or input.shape[-2] != self.height:
+            shape = tuple(input.shape)
+            raise ValueError(f"PanoramaNet: input must be (B, C, {self.height}, W), as height= says, got shape {shape}")
         x = self.features(input).amax(-1).flatten(1)
         return F.log_softmax(self.fc3(F.relu(self.fc2(F.relu(self.fc1(x))))), -1)
 
@@ -211,10 +215,10 @@ def load_published(path: str | os.PathLike[str], operator: str) -> nn.Module:
     """
     layer = OPERATORS[_checks.one_of("load_published", "operator", operator, OPERATORS)]
     weights = torch.load(path, map_location="cpu", weights_only=True)
-    network = _network_of(weights, path)(layer)
-    if isinstance(network, ChangeNet) and operator == "cnn":
-        network.offset = (0, 1)
-        weights = _from_transposed(weights)
+    build: Layer = _network_of(weights, path)
+    if build is ChangeNet and operator == "cnn":
+        build, weights = functools.partial(ChangeNet, offset=(0, 1)), _from_transposed(weights)
+    network = build(layer)
     network.load_state_dict(weights)
     return network.eval()
 

@@ -3,14 +3,11 @@
 They are kept to load published weights and to compare; neither is the correlation with the symmetric extension that
 :func:`ringconv.functional.ring_conv2d` computes. What the paper's text says and what its released code runs differ:
 
-=====================  ==============================  ==============================================
-.                      the text (DCT product)          the released code (torus)
-=====================  ==============================  ==============================================
-around the ring        convolution, kernel in a corner convolution, kernel in a corner
-along the height       DCT-II of both, multiplied      a second FFT: the bottom row meets the top row
-=====================  ==============================  ==============================================
+- the text multiplies, along the height, the DCT-II of the image with that of the kernel (``DCTProductCCL``);
+- the code takes a second FFT instead: its bottom row is the neighbour of its top row (``TorusCCL``).
 
-Both are equivariant to every roll around the ring, and both shift what they see by a corner-anchored kernel's lag.
+Around the ring both are convolutions with the kernel in the corner. They commute with every roll, and move what they
+see to the right by about half a kernel.
 """
 
 from __future__ import annotations
@@ -43,7 +40,7 @@ def dct_product_correlation(input: Tensor, weight: Tensor, bias: Tensor | None =
     .. math:: y[i] = \sum_m w[m] \left( \tilde x(i + m + ½) + \tilde x(i - m - ½) \right),
 
     a kernel mirrored about its own upper edge, half a sample from every row. It therefore reads between the rows
-    (each output row depends on all input rows), doubles what passes through, and cannot tell up from down.
+    (each output row depends on all input rows), gives a constant twice the kernel's sum, and cannot tell up from down.
 
     Args:
         input: images ``(B, C, H, W)``, or one ``(C, H, W)``. Half types are computed in float32.
