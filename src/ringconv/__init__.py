@@ -1,8 +1,8 @@
 """Deep learning on data that wraps around: exact correlation on the cylinder for PyTorch."""
 
-from . import functional, nn
+from . import functional, nn, paper
 from ._version import __version__
 from .functional import rotate
 from .symmetry import equivariance_error
 
-__all__ = ["__version__", "equivariance_error", "functional", "nn", "rotate"]
+__all__ = ["__version__", "equivariance_error", "functional", "nn", "paper", "rotate"]

@@ -80,16 +80,14 @@ def autocast_dtype(input: Tensor) -> torch.dtype | None:
     return None if input.dtype == torch.float64 else torch.get_autocast_dtype(device)
 
 
-def same_dtype(where: str, input: Tensor, **others: Tensor | None) -> None:
-    """Refuse operands that are no tensors, or of unlike dtype unless autocast is there to reconcile them."""
+def same_dtype(where: str, input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
+    """Refuse parameters that are no tensors, or of unlike dtype unless autocast is there to reconcile them."""
     reconciled = autocast_dtype(input) is not None
-    for name, other in others.items():
-        if other is None:
-            continue
-        tensor(where, name, other)
-        if other.dtype != input.dtype and not reconciled:
+    for name, value in {"weight": weight, **({} if bias is None else {"bias": bias})}.items():
+        tensor(where, name, value)
+        if value.dtype != input.dtype and not reconciled:
             raise TypeError(
-                f"{where}: input is {input.dtype} but {name} is {other.dtype}; convert one, or use torch.autocast"
+                f"{where}: input is {input.dtype} but {name} is {value.dtype}; convert one, or use torch.autocast"
             )
 
 

@@ -52,7 +52,7 @@ def ring_conv2d(
     """
     where = "ring_conv2d"
     x, unbatched = _checks.image(where, input)
-    _checks.same_dtype(where, x, weight=weight, bias=bias)
+    _checks.same_dtype(where, x, weight, bias)
     kernel = _channels(where, x, weight, bias, groups, x_axis=1)
     at = geometry(where, (x.shape[-2], x.shape[-1]), kernel, stride, padding, dilation, height)
     y = correlate(x, weight, bias, at, groups, algorithm)
@@ -92,7 +92,7 @@ def ring_conv_transpose2d(
     """
     where = "ring_conv_transpose2d"
     y, unbatched = _checks.image(where, input)
-    _checks.same_dtype(where, y, weight=weight, bias=bias)
+    _checks.same_dtype(where, y, weight, bias)
     kernel = _channels(where, y, weight, bias, groups, x_axis=0)
     s_h, s_w = _checks.pair(where, "stride", stride)
     reach = _checks.pair(where, "dilation", dilation)[0] * (kernel[0] - 1)

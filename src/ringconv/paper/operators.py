@@ -121,13 +121,11 @@ def _published(
 ) -> Tensor:
     """What both operators share: checks, precision, bias, and the stride by slicing."""
     x, unbatched = _checks.image(where, input)
-    _checks.same_dtype(where, x, weight=weight, bias=bias)
+    _checks.same_dtype(where, x, weight, bias)
     _fits(where, x, weight, bias)
     s_h, s_w = _checks.pair(where, "stride", stride)
-    device, dtype = x.device.type, x.dtype
-    if torch.is_autocast_enabled(device) and dtype != torch.float64:
-        dtype = torch.get_autocast_dtype(device)
-    with torch.autocast(device, enabled=False):
+    dtype = _checks.autocast_dtype(x) or x.dtype
+    with torch.autocast(x.device.type, enabled=False):
         y = operator(widen(x.to(dtype)), widen(weight.to(dtype)))[..., ::s_h, ::s_w]
         if bias is not None:
             y = y + widen(bias.to(dtype)).view(-1, 1, 1)
