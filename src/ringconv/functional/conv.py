@@ -46,6 +46,7 @@ def ring_conv2d(
     Returns:
         ``(B, C_out, H_out, W / s_w)``, or without B where the input had none.
 
+    >>> import torch
     >>> x, w = torch.randn(2, 3, 8, 12), torch.randn(4, 3, 3, 3)
     >>> ring_conv2d(x, w).shape
     torch.Size([2, 4, 8, 12])
@@ -86,6 +87,7 @@ def ring_conv_transpose2d(
     Returns:
         ``(B, C_out, H_out, s_w · W)``, or without B where the input had none.
 
+    >>> import torch
     >>> y, w = torch.randn(2, 4, 8, 12), torch.randn(4, 3, 3, 3)
     >>> ring_conv_transpose2d(y, w, stride=2).shape
     torch.Size([2, 3, 16, 24])

@@ -23,6 +23,7 @@ def ring_pad(input: Tensor, pad: int | tuple[int, ...], *, height: str = "symmet
     Returns:
         ``(B, C, top + H + bottom, left + W + right)``, or without B where the input had none.
 
+    >>> import torch
     >>> ring_pad(torch.tensor([[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]]), (1, 1, 1, 0))
     tensor([[[2., 0., 1., 2., 0.],
              [2., 0., 1., 2., 0.],

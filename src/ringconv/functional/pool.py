@@ -36,6 +36,7 @@ def ring_max_pool2d(
     Returns:
         ``(B, C, H_out, W / s_w)``, or without B where the input had none.
 
+    >>> import torch
     >>> ring_max_pool2d(torch.tensor([[[9.0, 1.0, 2.0, 3.0]]]), (1, 3), 1)
     tensor([[[9., 9., 3., 9.]]])
     """
@@ -54,6 +55,7 @@ def ring_avg_pool2d(
 ) -> Tensor:
     """The mean of every window on the cylinder. Arguments are those of :func:`ring_max_pool2d`.
 
+    >>> import torch
     >>> ring_avg_pool2d(torch.tensor([[[9.0, 0.0, 3.0, 6.0]]]), (1, 3), 1)
     tensor([[[5., 4., 3., 6.]]])
     """

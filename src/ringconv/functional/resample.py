@@ -52,30 +52,28 @@ def ring_interpolate(
     x, unbatched = _checks.image(where, input)
     _checks.one_of(where, "mode", mode, MODES)
     _checks.one_of(where, "height", height, RULES)
-    rows, columns = _size(where, (x.shape[-2], x.shape[-1]), size, scale_factor)
+    goal, factors = check_goal(where, size, scale_factor)
+    rows, columns = goal or (math.floor(n * f) for n, f in zip(x.shape[-2:], factors, strict=True))
+    if not rows or not columns:
+        raise ValueError(f"{where}: scale_factor={scale_factor!r} leaves nothing of an image of {tuple(x.shape[-2:])}")
     y = _resample(widen(x), -1, columns, mode, "circular")
     y = _resample(y, -2, rows, mode, height).to(x.dtype)
     y = x.clone() if y is x else layout_of(x, y)
     return y.squeeze(0) if unbatched else y
 
 
-def _size(
-    where: str,
-    given: tuple[int, int],
-    size: int | tuple[int, int] | None,
-    scale_factor: float | tuple[float, float] | None,
-) -> tuple[int, int]:
+def check_goal(
+    where: str, size: int | tuple[int, int] | None, scale_factor: float | tuple[float, float] | None
+) -> tuple[tuple[int, int] | None, tuple[float, ...]]:
+    """The size asked for as ``(n_h, n_w)``, or ``None`` and the factors ``(f_h, f_w)``."""
     if (size is None) == (scale_factor is None):
         raise ValueError(f"{where}: give size or scale_factor, got size={size!r} and scale_factor={scale_factor!r}")
     if size is not None:
-        return _checks.pair(where, "size", size)
+        return _checks.pair(where, "size", size), ()
     factors: tuple[Any, ...] = tuple(scale_factor) if isinstance(scale_factor, (tuple, list)) else (scale_factor,) * 2
     if len(factors) != 2 or not all(isinstance(f, (int, float)) and 0 < f < math.inf for f in factors):
         raise ValueError(f"{where}: scale_factor={scale_factor!r} must be a positive number or a pair of them")
-    rows, columns = (math.floor(n * f) for n, f in zip(given, factors, strict=True))
-    if not rows or not columns:
-        raise ValueError(f"{where}: scale_factor={scale_factor!r} leaves nothing of an image of {given}")
-    return rows, columns
+    return None, factors
 
 
 def _resample(x: Tensor, dim: int, n_out: int, mode: str, rule: str) -> Tensor:

@@ -69,9 +69,9 @@ def rotate(input: Tensor, degrees: float | Tensor) -> Tensor:
         if degrees.is_complex() or degrees.dtype == torch.bool:
             raise TypeError(f"{where}: degrees must be real numbers, got {degrees.dtype}")
         if degrees.ndim == 0:
-            return _rotate_each(input.unsqueeze(0), degrees.view(1)).squeeze(0)
+            return layout_of(input, _rotate_each(input.unsqueeze(0), degrees.view(1)).squeeze(0))
         _per_sample(where, "degrees", degrees, input)
-        return _rotate_each(input, degrees)
+        return layout_of(input, _rotate_each(input, degrees))
     if not isinstance(degrees, (int, float)) or not math.isfinite(degrees):
         raise ValueError(f"{where}: degrees={degrees!r} must be a finite number or a tensor")
     shift = degrees * width / 360
@@ -121,4 +121,4 @@ def _like(per_sample: Tensor, x: Tensor) -> Tensor:
 
 def _gather(x: Tensor, columns: Tensor) -> Tensor:
     """Column ``columns[b, j]`` of sample b at its place j."""
-    return x.gather(-1, columns.view(x.shape[0], *(1,) * (x.ndim - 2), -1).expand(*x.shape[:-1], -1))
+    return x.gather(-1, columns.view(x.shape[0], *(1,) * (x.ndim - 2), x.shape[-1]).expand(x.shape))

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from .. import _checks
 from ..algorithms import RULES
 from ..functional import ring_interpolate
-from ..functional.resample import MODES
+from ..functional.resample import MODES, check_goal
 
 
 class RingUpsample(nn.Module):
@@ -33,9 +33,7 @@ class RingUpsample(nn.Module):
     ) -> None:
         super().__init__()
         where = type(self).__name__
-        if (size is None) == (scale_factor is None):
-            raise ValueError(f"{where}: give size or scale_factor, got size={size!r} and scale_factor={scale_factor!r}")
-        self.size = None if size is None else _checks.pair(where, "size", size)
+        self.size, _ = check_goal(where, size, scale_factor)
         self.scale_factor = scale_factor
         self.mode = _checks.one_of(where, "mode", mode, MODES)
         self.height = _checks.one_of(where, "height", height, RULES)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 _LIMIT = 512
+_tables: dict[str, Callable[..., Tensor]] = {}
 _tensors: OrderedDict[tuple[object, ...], Tensor] = OrderedDict()
 _lock = threading.Lock()
 
@@ -44,12 +45,27 @@ def table(make: Callable[..., NDArray[Any]]) -> Callable[..., Tensor]:
                 _tensors.popitem(last=False)
         return made
 
-    # A trace calls this as it stands, instead of looking into locks and caches.
-    opaque: Callable[..., Tensor] = torch.compiler.allow_in_graph(cached)
+    name = f"{make.__module__}.{make.__qualname__}"
+    _tables[name] = cached
 
     @functools.wraps(make)
     def fixed(*sizes: int, dtype: torch.dtype, device: torch.device) -> Tensor:
         # A table has one size: `index` makes a trace with a size left open settle on this one.
-        return opaque(*map(operator.index, sizes), dtype=dtype, device=device)
+        sizes = tuple(map(operator.index, sizes))
+        if torch.compiler.is_dynamo_compiling():
+            made: Tensor = torch.ops.ringconv.table(name, sizes, dtype, device)
+            return made
+        return cached(*sizes, dtype=dtype, device=device)
 
     return fixed
+
+
+# The compiler writes this operator into its graph instead of looking into locks and caches. (allow_in_graph would do
+# the same, but asking for it imports the compiler, which takes seconds.)
+_library = torch.library.Library("ringconv", "FRAGMENT")
+_library.define("table(str name, int[] sizes, ScalarType dtype, Device device) -> Tensor")
+_library.impl(
+    "table",
+    lambda name, sizes, dtype, device: _tables[name](*sizes, dtype=dtype, device=device),
+    "CompositeImplicitAutograd",
+)
