@@ -154,3 +154,12 @@ def rotate(x: Array, degrees: float) -> Array:
             dirichlet += np.cos(np.pi * i) * np.cos(n / 2 * (2 * np.pi * j / n - angle)) * (n % 2 == 0)
             y[..., j] += x[..., i] * dirichlet / n
     return y
+
+
+def correlation_around(a: Array, b: Array) -> Array:
+    """``(B, C, H, W)`` twice to ``(B, W)``: entry t is the sum of products of ``a`` and ``b`` rolled by t columns."""
+    scores = np.zeros((a.shape[0], a.shape[-1]))
+    for t in range(a.shape[-1]):
+        for j in range(a.shape[-1]):
+            scores[:, t] += (a[..., j] * b[..., (j - t) % a.shape[-1]]).sum((1, 2))
+    return scores

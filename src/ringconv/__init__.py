@@ -2,7 +2,7 @@
 
 from . import functional, nn, paper
 from ._version import __version__
-from .functional import rotate
+from .functional import estimate_roll, rotate
 from .symmetry import equivariance_error
 
-__all__ = ["__version__", "equivariance_error", "functional", "nn", "paper", "rotate"]
+__all__ = ["__version__", "equivariance_error", "estimate_roll", "functional", "nn", "paper", "rotate"]

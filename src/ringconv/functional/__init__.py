@@ -3,16 +3,22 @@
 from .conv import ring_conv2d, ring_conv_transpose2d
 from .pad import ring_pad
 from .pool import ring_avg_pool2d, ring_max_pool2d
+from .register import Roll, estimate_roll, expected_roll, ring_correlation, soft_roll
 from .resample import ring_interpolate
 from .rotate import ring_roll, rotate
 
 __all__ = [
+    "Roll",
+    "estimate_roll",
+    "expected_roll",
     "ring_avg_pool2d",
     "ring_conv2d",
     "ring_conv_transpose2d",
+    "ring_correlation",
     "ring_interpolate",
     "ring_max_pool2d",
     "ring_pad",
     "ring_roll",
     "rotate",
+    "soft_roll",
 ]
