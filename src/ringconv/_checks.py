@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from typing import TypeVar
 
@@ -26,6 +27,15 @@ def integer(where: str, name: str, value: int, minimum: int | None = 1) -> int:
         least = "" if minimum is None else f" of at least {minimum}"
         raise ValueError(f"{where}: {name}={value!r} must be an integer{least}")
     return int(value) if isinstance(value, np.integer) else value
+
+
+def number(where: str, name: str, value: float, minimum: float = 0.0, *, above: bool = False) -> float:
+    """``value``, if it is a finite number of at least ``minimum``, or greater than that where ``above``."""
+    real = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    if not real or value < minimum or (above and value == minimum):
+        bound = "above" if above else "of at least"
+        raise ValueError(f"{where}: {name}={value!r} must be a number {bound} {minimum:g}")
+    return float(value)
 
 
 def pair(where: str, name: str, value: int | tuple[int, int], minimum: int = 1) -> tuple[int, int]:
