@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ringconv.algorithms import RULES, extend, fold
+from ringconv.algorithms.extend import fill, fold_
 
 from .. import helpers, oracle
 from ..helpers import same, whole
@@ -36,6 +37,18 @@ def test_fold_is_the_adjoint(rule, n, before, after, dim):
     folded = fold(y, dim, before, after, rule)
     assert folded.shape == x.shape
     assert (extend(x, dim, before, after, rule) * y).sum() == (x * folded).sum()
+
+
+@rules
+@given(n=st.integers(1, 7), before=lengths, after=lengths, dim=st.sampled_from([-1, -2, -3]))
+def test_in_place(rule, n, before, after, dim):
+    x = whole(2, 3, n).movedim(-1, dim)
+    y = whole(2, 3, n + before + after).movedim(-1, dim)
+    folded = fold(y, dim, before, after, rule)
+    same(fold_(y, dim, before, after, rule), folded)
+    y.narrow(dim, before, n).copy_(x)
+    fill(y, dim, before, after, rule)
+    same(y, extend(x, dim, before, after, rule))
 
 
 @rules

@@ -30,23 +30,35 @@ def extend(x: Tensor, dim: int, before: int, after: int, rule: str) -> Tensor:
     return torch.cat([*reversed(head), x, *tail], dim)
 
 
+def fill(y: Tensor, dim: int, before: int, after: int, rule: str) -> None:
+    """Write the ends of ``y`` along ``dim``: those by which :func:`extend` would extend what lies between them."""
+    n = y.shape[dim] - before - after
+    if rule == "zeros":
+        y.narrow(dim, 0, before).zero_()
+        y.narrow(dim, before + n, after).zero_()
+        return
+    x = y.narrow(dim, before, n)
+    for place, block in _placed_blocks(n, before, after, rule):
+        y.narrow(dim, place, block.length).copy_(_read(x, dim, block))
+
+
 def fold(y: Tensor, dim: int, before: int, after: int, rule: str) -> Tensor:
     """The adjoint of :func:`extend`: each added sample is added back to the one that it was copied from."""
     if before == after == 0:
         return y
-    n = y.shape[dim] - before - after
-    out = y.narrow(dim, before, n).clone()
-    if rule == "zeros":
-        return out
-    position = before
-    for block in _blocks_before(n, before, rule):
-        position -= block.length
-        _give_back(out, dim, block, y.narrow(dim, position, block.length))
-    position = before + n
-    for block in _blocks_after(n, after, rule):
-        _give_back(out, dim, block, y.narrow(dim, position, block.length))
-        position += block.length
-    return out
+    return _fold_onto(y.narrow(dim, before, y.shape[dim] - before - after).clone(), y, dim, before, after, rule)
+
+
+def fold_(y: Tensor, dim: int, before: int, after: int, rule: str) -> Tensor:
+    """:func:`fold` in the memory of ``y``, of which it returns a view."""
+    return _fold_onto(y.narrow(dim, before, y.shape[dim] - before - after), y, dim, before, after, rule)
+
+
+def _fold_onto(x: Tensor, y: Tensor, dim: int, before: int, after: int, rule: str) -> Tensor:
+    if rule != "zeros":
+        for place, block in _placed_blocks(x.shape[dim], before, after, rule):
+            _give_back(x, dim, block, y.narrow(dim, place, block.length))
+    return x
 
 
 class _Block(NamedTuple):
@@ -79,6 +91,18 @@ def _blocks_before(n: int, amount: int, rule: str) -> Iterator[_Block]:
     """What stands before ``n`` samples, from their start outwards: the mirror image of what stands behind."""
     for start, length, step in _blocks_after(n, amount, rule):
         yield _Block(n - start - (length if step else 1), length, step)
+
+
+def _placed_blocks(n: int, before: int, after: int, rule: str) -> Iterator[tuple[int, _Block]]:
+    """The blocks of both ends, each with the place in the extended signal at which it begins."""
+    place = before
+    for block in _blocks_before(n, before, rule):
+        place -= block.length
+        yield place, block
+    place = before + n
+    for block in _blocks_after(n, after, rule):
+        yield place, block
+        place += block.length
 
 
 def _read(x: Tensor, dim: int, block: _Block) -> Tensor:

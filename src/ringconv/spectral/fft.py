@@ -15,9 +15,14 @@ def widen(x: Tensor) -> Tensor:
     return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
+def channels_lie_last(x: Tensor) -> bool:
+    """Whether the channels (dimension 1) of images, or of kernels, are neighbours in memory."""
+    return x.ndim == 4 and x.stride(1) == 1 < x.stride(-1)
+
+
 def layout_of(x: Tensor, y: Tensor) -> Tensor:
     """``y`` without gaps in memory, and with its channels (dimension 1) last there if those of ``x`` are."""
-    if x.ndim == 4 and x.stride(1) == 1 < x.stride(-1):
+    if channels_lie_last(x):
         return y.movedim(1, -1).contiguous().movedim(-1, 1)
     return y.contiguous()
 
