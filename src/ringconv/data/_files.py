@@ -43,22 +43,30 @@ class Source:
             raise self.missing(path)
         return path
 
+    def locate(self, file: str, root: PathLike | None = None) -> Path:
+        """Where a file of the set lies, as it is or packed as ``FILE.gz``."""
+        path = data_root(root) / self.folder / file
+        packed = path.with_name(f"{path.name}.gz")
+        if not path.exists() and packed.exists():
+            return packed
+        return self.path(file, root)
+
     def read(self, file: str, root: PathLike | None = None, *, sha256: str | None = None) -> bytes:
         """A file's content, unpacked if only ``FILE.gz`` is there, and of that checksum if one is given.
 
         The checksum is that of the content, however it was packed.
         """
-        path = data_root(root) / self.folder / file
-        packed = path.with_name(f"{path.name}.gz")
-        if path.exists():
-            content = path.read_bytes()
-        elif packed.exists():
-            path, content = packed, self._unpacked(packed)
-        else:
-            raise self.missing(path)
-        if sha256 is not None and (found := hashlib.sha256(content).hexdigest()) != sha256:
-            raise self.damaged(path, f"has the SHA-256 checksum {found}, not {sha256}")
+        path = self.locate(file, root)
+        content = path.read_bytes() if path.name == Path(file).name else self._unpacked(path)
+        if sha256 is not None:
+            self.verify(path, content, sha256)
         return content
+
+    def verify(self, path: Path, content: bytes, sha256: str) -> None:
+        """Refuse what ``path`` held if it is not the content published."""
+        found = hashlib.sha256(content).hexdigest()
+        if found != sha256:
+            raise self.damaged(path, f"has the SHA-256 checksum {found}, not {sha256}")
 
     def missing(self, path: Path) -> FileNotFoundError:
         """The error that says where to get what is not at ``path``, and where to put it."""
