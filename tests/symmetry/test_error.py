@@ -30,6 +30,13 @@ def test_it_is_the_formula_of_the_paper() -> None:
     assert rc.equivariance_error(model, x, rolls) > 0.1
 
 
+@pytest.mark.parametrize("layers", [1, 5])
+@pytest.mark.parametrize("width", [10, 300])
+def test_chains_of_spectral_layers_stay_within_the_papers_bound(layers: int, width: int) -> None:
+    chain = nn.Sequential(*(rc.nn.RingConv2d(8, 8, 3, algorithm="spectral") for _ in range(layers)))
+    assert 0 < rc.equivariance_error(chain, torch.randn(4, 8, 100, width)) < 5e-7
+
+
 @pytest.mark.parametrize(
     ("name", "model"),
     [

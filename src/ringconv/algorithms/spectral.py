@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from .._checks import autocast_dtype
-from ..spectral import dct2, dct3, dst3, fft_rows, ifft_rows, irfft, layout_of, rfft, table, widen
+from ..spectral import dct2, dct3, dst3, fft_rows, ifft_rows, irfft, layout_of, rfft, rfft_rounded_once, table, widen
 from .extend import extend
 from .geometry import Geometry
 
@@ -46,7 +46,7 @@ def _by_cosines(x: Tensor, weight: Tensor, at: Geometry, groups: int) -> Tensor:
     waves = _waves(at.kernel[0], at.dilation[0], at.top, height, dtype=x.dtype, device=x.device)
     taps = torch.einsum("sun,ocuv->socnv", waves, weight)
     kernel = rfft(_placed(taps, -1, at.dilation[1], at.left, width)).conj()
-    even, odd = irfft(_product(rfft(dct2(x, -2)), kernel, groups), width).unbind(0)
+    even, odd = irfft(_product(rfft_rounded_once(dct2(x, -2)), kernel, groups), width).unbind(0)
     # The constant has no sine: the sines begin one frequency later than the cosines.
     odd = torch.cat([odd[..., 1:, :], torch.zeros_like(odd[..., :1, :])], -2)
     y = (dct3(even, -2) + dst3(odd, -2)) / (2 * height)
@@ -60,7 +60,7 @@ def _by_two_ffts(x: Tensor, weight: Tensor, at: Geometry, groups: int) -> Tensor
         x, top = extend(x, -2, at.top, at.bottom, at.rule), 0
     taps = _placed(weight, -2, at.dilation[0], top, x.shape[-2])
     kernel = fft_rows(rfft(_placed(taps, -1, at.dilation[1], at.left, at.size[1]))).conj()
-    product = _product(fft_rows(rfft(x)), kernel.unsqueeze(0), groups).squeeze(0)
+    product = _product(fft_rows(rfft_rounded_once(x)), kernel.unsqueeze(0), groups).squeeze(0)
     return irfft(ifft_rows(product), at.size[1])[..., : at.rows, :]
 
 

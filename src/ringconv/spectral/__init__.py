@@ -1,7 +1,7 @@
 """Transforms on the cylinder: real FFT around the ring, cosine and sine transforms along the height."""
 
 from .dct import dct2, dct3, dst2, dst3
-from .fft import channels_lie_last, fft_rows, ifft_rows, irfft, layout_of, rfft, widen
+from .fft import channels_lie_last, fft_rows, ifft_rows, irfft, layout_of, rfft, rfft_rounded_once, widen
 from .tables import table
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "irfft",
     "layout_of",
     "rfft",
+    "rfft_rounded_once",
     "table",
     "widen",
 ]

@@ -35,6 +35,17 @@ def rfft(x: Tensor) -> Tensor:
     return spectrum
 
 
+def rfft_rounded_once(x: Tensor) -> Tensor:
+    """:func:`rfft` in float64, rounded to the precision of ``x`` at the end, on the CPU; elsewhere as it is.
+
+    The rounding of this transform depends on where around the ring a sample stands: it is what a chain of spectral
+    layers loses of its equivariance first.
+    """
+    if x.device.type != "cpu" or x.dtype == torch.float64:
+        return rfft(x)
+    return rfft(x.double()).to(x.dtype.to_complex())
+
+
 def irfft(spectrum: Tensor, n: int) -> Tensor:
     """Real samples around a ring of ``n``: ``(..., n//2 + 1)`` to ``(..., n)``, the inverse of :func:`rfft`.
 
