@@ -11,6 +11,7 @@ from .. import _checks
 from ..algorithms import ALGORITHMS
 from ..functional import ring_conv2d, ring_conv_transpose2d
 from ..functional._geometry import Padding, Size, check_height
+from .polyphase import PHASES, settle
 
 
 class _RingConv(nn.Module):
@@ -88,6 +89,9 @@ class RingConv2d(_RingConv):
         height: what the added rows hold: ``"symmetric"``, ``"zeros"``, ``"replicate"``, ``"reflect"``,
             ``"circular"``, or ``"valid"``, which adds none.
         algorithm: ``"auto"``, ``"direct"`` or ``"spectral"``. The same function to rounding.
+        phase: ``"fixed"`` keeps columns 0, s_w, 2s_w, …, which commutes with rolls by multiples of s_w.
+            ``"adaptive"`` turns each image by :func:`ringconv.functional.ring_phase` first, and so keeps the columns
+            that it kept before a roll, at every shift.
 
     Shape:
         ``(B, C, H, W)`` to ``(B, out_channels, H_out, W / s_w)``, or both without B. With ``padding="same"``, H_out
@@ -112,19 +116,21 @@ class RingConv2d(_RingConv):
         *,
         height: str = "symmetric",
         algorithm: str = "auto",
+        phase: str = "fixed",
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
         where = type(self).__name__
         _checks.channels(where, in_channels, out_channels, groups)
         self.algorithm = _checks.one_of(where, "algorithm", algorithm, ALGORITHMS)
+        self.phase = _checks.one_of(where, "phase", phase, PHASES)
         channels, weights = (in_channels, out_channels), (out_channels, in_channels // groups)
         super().__init__(channels, weights, kernel_size, stride, padding, dilation, groups, bias, height, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         """``(B, C, H, W)`` to ``(B, out_channels, H_out, W / s_w)``."""
         return ring_conv2d(
-            input,
+            settle(input, self.stride[1], self.phase),
             self.weight,
             self.bias,
             self.stride,
@@ -136,7 +142,7 @@ class RingConv2d(_RingConv):
         )
 
     def _extra_defaults(self) -> dict[str, object]:
-        return {"height": "symmetric", "algorithm": "auto"}
+        return {"height": "symmetric", "algorithm": "auto", "phase": "fixed"}
 
 
 class RingConvTranspose2d(_RingConv):

@@ -5,9 +5,14 @@
 one of the paper's text, and ``RingConv2d`` the one that the paper means. All have the same parameters, under the names
 of the released checkpoints. Each docstring says whether the network follows the released code.
 
-The networks are equivariant (or invariant) to rolls by multiples of their total stride, no more: a pool or stride of
-2 commutes with even rolls alone. Their plain pools have windows as long as their stride, and so never cross the seam
-where the width divides; where it does not, the pool drops the last columns and what is left is no ring any more.
+As published the networks are equivariant (or invariant) to rolls by multiples of their total stride, no more: a pool
+or stride of 2 commutes with even rolls alone. Their plain pools have windows as long as their stride, and so never
+cross the seam where the width divides; where it does not, the pool drops the last columns and what is left is no ring
+any more.
+
+``exact="polyphase"`` or ``"canonical"`` makes the ring networks exact at every roll, with the same parameters: each
+stride keeps the phase that the image points at, or the image is turned to its own origin once
+(:class:`ringconv.nn.Canonical`). The width must then be a multiple of the total stride.
 """
 
 from __future__ import annotations
@@ -21,6 +26,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .. import _checks
+from ..nn.exact import ExactNetwork, turn_back
 from .operators import TorusCCL
 
 Layer = Callable[..., nn.Module]
@@ -28,7 +34,7 @@ _CELL = (2, 4)
 OPERATORS: Mapping[str, Layer] = {"ccl": TorusCCL, "cnn": nn.Conv2d}
 
 
-class MNISTNet(nn.Module):
+class MNISTNet(ExactNetwork):
     """Digits: five layers of 8, 8, 8, 8 and 10 channels, two of them with stride 2, averaged; 1,922 parameters.
 
     By the released code. As a planar network its convolutions are unpadded: 28, 26, 12, 10, 4 rows; as a ring
@@ -38,14 +44,15 @@ class MNISTNet(nn.Module):
         layer: what to build with.
         in_channels: C, channels of the images.
         classes: channels of the last layer.
+        exact: ``None`` as published, ``"polyphase"`` or ``"canonical"`` for exactness at every roll.
 
     >>> from torch.nn import Conv2d
     >>> MNISTNet(Conv2d)(torch.randn(2, 1, 28, 28)).shape, MNISTNet(TorusCCL)(torch.randn(2, 1, 28, 28)).shape
     (torch.Size([2, 10]), torch.Size([2, 10]))
     """
 
-    def __init__(self, layer: Layer, in_channels: int = 1, classes: int = 10) -> None:
-        super().__init__()
+    def __init__(self, layer: Layer, in_channels: int = 1, classes: int = 10, *, exact: str | None = None) -> None:
+        super().__init__(exact)
         self.conv1 = layer(in_channels, 8, 3, 1)
         self.conv2 = layer(8, 8, 3, 2)
         self.conv3 = layer(8, 8, 3, 1)
@@ -54,17 +61,19 @@ class MNISTNet(nn.Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """``(B, C, H, W)`` to log-probabilities ``(B, classes)``."""
-        x = input
-        for layer in (self.conv1, self.conv2, self.conv3, self.conv4):
-            x = F.relu(layer(x))
+        x, _ = self.align(input, 4)
+        x, _ = self.settle(F.relu(self.conv1(x)), 2)
+        x = F.relu(self.conv3(F.relu(self.conv2(x))))
+        x, _ = self.settle(x, 2)
+        x = F.relu(self.conv4(x))
         return F.log_softmax(self.conv5(x).mean((-2, -1)), -1)
 
 
-class _FourLayers(nn.Module):
+class _FourLayers(ExactNetwork):
     """Kernels 5, 5, 3, 3, each with a ReLU, and pools after the second and the fourth: the total stride is 4."""
 
-    def __init__(self, layer: Layer, in_channels: int, channels: tuple[int, int, int, int]) -> None:
-        super().__init__()
+    def __init__(self, layer: Layer, in_channels: int, channels: tuple[int, int, int, int], exact: str | None) -> None:
+        super().__init__(exact)
         self.conv1 = layer(in_channels, channels[0], 5, 1)
         self.conv2 = layer(channels[0], channels[1], 5, 1)
         self.conv3 = layer(channels[1], channels[2], 3, 1)
@@ -73,8 +82,11 @@ class _FourLayers(nn.Module):
 
     def features(self, input: Tensor) -> Tensor:
         """``(B, C, H, W)`` to ``(B, channels[-1], H / 4, W / 4)`` where the layer keeps the size."""
-        x = self.pool(F.relu(self.conv2(F.relu(self.conv1(input)))))
-        y: Tensor = self.pool(F.relu(self.conv4(F.relu(self.conv3(x)))))
+        x, _ = self.align(input, 4)
+        x, _ = self.settle(F.relu(self.conv2(F.relu(self.conv1(x)))), 2)
+        x = self.pool(x)
+        x, _ = self.settle(F.relu(self.conv4(F.relu(self.conv3(x)))), 2)
+        y: Tensor = self.pool(x)
         return y
 
 
@@ -88,13 +100,14 @@ class CIFAR10Net(_FourLayers):
         layer: what to build with.
         in_channels: C, channels of the images.
         classes: length of the output.
+        exact: ``None`` as published, ``"polyphase"`` or ``"canonical"`` for exactness at every roll.
 
     >>> CIFAR10Net(TorusCCL)(torch.randn(2, 3, 32, 32)).shape
     torch.Size([2, 10])
     """
 
-    def __init__(self, layer: Layer, in_channels: int = 3, classes: int = 10) -> None:
-        super().__init__(layer, in_channels, (128, 128, 128, 256))
+    def __init__(self, layer: Layer, in_channels: int = 3, classes: int = 10, *, exact: str | None = None) -> None:
+        super().__init__(layer, in_channels, (128, 128, 128, 256), exact)
         self.fc1 = nn.Linear(256, 120)
         self.fc2 = nn.Linear(120, 84)
         self.fc3 = nn.Linear(84, classes)
@@ -118,6 +131,7 @@ class PanoramaNet(_FourLayers):
         classes: length of the output.
         height: H of the panoramas to come: the read-out keeps the rows apart.
         channels: of the four layers.
+        exact: ``None`` as published, ``"polyphase"`` or ``"canonical"`` for exactness at every roll.
 
     >>> PanoramaNet(TorusCCL)(torch.randn(2, 1, 48, 100)).shape
     torch.Size([2, 55])
@@ -130,8 +144,10 @@ class PanoramaNet(_FourLayers):
         classes: int = 55,
         height: int = 48,
         channels: tuple[int, int, int, int] = (32, 32, 64, 64),
+        *,
+        exact: str | None = None,
     ) -> None:
-        super().__init__(_centred(layer), in_channels, channels)
+        super().__init__(_centred(layer), in_channels, channels, exact)
         self.height = height
         self.fc1 = nn.Linear(channels[-1] * (height // 4), 120)
         self.fc2 = nn.Linear(120, 84)
@@ -146,13 +162,14 @@ class PanoramaNet(_FourLayers):
         return F.log_softmax(self.fc3(F.relu(self.fc2(F.relu(self.fc1(x))))), -1)
 
 
-class ChangeNet(nn.Module):
+class ChangeNet(ExactNetwork):
     """What changed between two views at unknown headings: kernels 3x7, 3x7, 3x5, 3x7, 3x7; 144,801 parameters.
 
     Both views pass the same two layers of 50 channels, each with a 2x4 pool; the features of view two are averaged
     over the image and added to those of view one; three layers, two of them behind an insertion of zeros that undoes
     a pool, and a sigmoid give the probability of change at every pixel. Rolling view one by a multiple of 16 rolls
-    the result; rolling view two by a multiple of 16 leaves it as it is.
+    the result; rolling view two by a multiple of 16 leaves it as it is. With ``exact=`` both hold for every roll of
+    either.
 
     By the released code, but for the planar network's decoder, which it builds of transposed convolutions. Each is an
     insertion of zeros and a correlation with the flipped kernel, which is how both networks are defined here; theirs
@@ -164,15 +181,22 @@ class ChangeNet(nn.Module):
         in_channels: C, channels of a view.
         channels: of the four hidden layers.
         offset: row and column of the sample in its 2x4 cell of zeros.
+        exact: ``None`` as published, ``"polyphase"`` or ``"canonical"`` for exactness at every roll.
 
     >>> ChangeNet(TorusCCL, channels=4)(torch.randn(3, 2, 1, 28, 128)).shape
     torch.Size([3, 28, 128])
     """
 
     def __init__(
-        self, layer: Layer, in_channels: int = 1, channels: int = 50, *, offset: tuple[int, int] = (0, 0)
+        self,
+        layer: Layer,
+        in_channels: int = 1,
+        channels: int = 50,
+        *,
+        offset: tuple[int, int] = (0, 0),
+        exact: str | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(exact)
         layer = _centred(layer)
         self.conv1 = layer(in_channels, channels, (3, 7), 1)
         self.conv2 = layer(channels, channels, (3, 7), 1)
@@ -185,13 +209,15 @@ class ChangeNet(nn.Module):
     def forward(self, input: Tensor) -> Tensor:
         """Pairs ``(B, 2, C, H, W)``, view one first, to probabilities ``(B, H, W)``; 4 divides H and 16 divides W."""
         self._check(input)
-        x = F.relu(self.pool(self.conv1(input.flatten(0, 1))))
-        x = F.relu(self.pool(self.conv2(x))).unflatten(0, (-1, 2))
+        x, origins = self.align(input.flatten(0, 1), 16)
+        x, fine = self.settle(self.conv1(x), 4)
+        x, coarse = self.settle(self.conv2(F.relu(self.pool(x))), 4)
+        x = F.relu(self.pool(x)).unflatten(0, (-1, 2))
         x = x[:, 0] + x[:, 1].mean((-2, -1), keepdim=True)
-        for layer in (self.conv3, self.conv4):
-            x = F.relu(layer(_insert_zeros(x, self.offset)))
+        for layer, phase in ((self.conv3, coarse), (self.conv4, fine)):
+            x = F.relu(layer(turn_back(_insert_zeros(x, self.offset), _of_view_one(phase))))
         y: Tensor = self.conv5(x)
-        return torch.sigmoid(y).squeeze(1)
+        return turn_back(torch.sigmoid(y).squeeze(1), _of_view_one(origins))
 
     @staticmethod
     def _check(input: Tensor) -> None:
@@ -245,6 +271,11 @@ def _centred(layer: Layer) -> Layer:
     """``layer``, or if it is a Conv2d, which pads nothing of itself, one that keeps the size."""
     planar = isinstance(layer, type) and issubclass(layer, nn.Conv2d)
     return functools.partial(layer, padding="same") if planar else layer
+
+
+def _of_view_one(shifts: Tensor | None) -> Tensor | None:
+    """Of ``(2B,)``, the views of each pair one after the other."""
+    return None if shifts is None else shifts[::2]
 
 
 def _insert_zeros(x: Tensor, offset: tuple[int, int]) -> Tensor:
