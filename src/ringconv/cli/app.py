@@ -8,9 +8,13 @@ import typer
 
 from .._version import __version__
 from .doctor import doctor
+from .render import render
+from .show import show
 
 app = typer.Typer(name="ringconv", rich_markup_mode=None, pretty_exceptions_enable=False)
 app.command()(doctor)
+app.command()(render)
+app.command()(show)
 
 
 def _version(wanted: bool) -> None:
