@@ -6,6 +6,7 @@ from .augmented import Augmented
 from .cifar import cifar10
 from .digits import digits
 from .folder import ImageFolder, read_resized
+from .meshes import Panoramas
 from .mnist import mnist
 from .rolled import Rolled, shift_rows
 
@@ -13,6 +14,7 @@ __all__ = [
     "Augmented",
     "ImageFolder",
     "Images",
+    "Panoramas",
     "Rolled",
     "Source",
     "cifar10",
