@@ -11,6 +11,8 @@ import torch
 from torch import Tensor
 
 T = TypeVar("T", bound=str)
+# Asked once: the compiler of torch 2.4 cannot trace the question.
+_AUTOCAST = frozenset(filter(torch.amp.is_autocast_available, ("cpu", "cuda", "mps", "xpu")))
 
 
 def one_of(where: str, name: str, value: T, allowed: Collection[T]) -> T:
@@ -85,7 +87,7 @@ def autocast_dtype(input: Tensor) -> torch.dtype | None:
     It never touches float64, and knows nothing of some devices, ``meta`` among them.
     """
     device = input.device.type
-    if not torch.amp.is_autocast_available(device) or not torch.is_autocast_enabled(device):
+    if device not in _AUTOCAST or not torch.is_autocast_enabled(device):
         return None
     return None if input.dtype == torch.float64 else torch.get_autocast_dtype(device)
 
