@@ -23,6 +23,8 @@ HEIGHTS = ("symmetric", "zeros", "replicate", "reflect", "circular", "valid")
 ALGORITHMS = ("direct", "spectral")
 # torch's own forward mode and its compiler use its scripting, which says that it is deprecated.
 scripts = pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
+# A trace holds for the sizes that it was made with; where a size was looked at it says so.
+traces = pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")
 
 Pair = tuple[int, int]
 

@@ -2,7 +2,21 @@
 
 from . import functional, models, nn, paper
 from ._version import __version__
+from .convert import convert, restore, seamless
 from .functional import estimate_roll, rotate
-from .symmetry import equivariance_error
+from .symmetry import check, equivariance_error
 
-__all__ = ["__version__", "equivariance_error", "estimate_roll", "functional", "models", "nn", "paper", "rotate"]
+__all__ = [
+    "__version__",
+    "check",
+    "convert",
+    "equivariance_error",
+    "estimate_roll",
+    "functional",
+    "models",
+    "nn",
+    "paper",
+    "restore",
+    "rotate",
+    "seamless",
+]
