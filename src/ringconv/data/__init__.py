@@ -3,6 +3,7 @@
 from ._files import Source, data_root
 from ._images import Images
 from .augmented import Augmented
+from .change import Pairs, folds, pair_folder, read_image, released_split, roll_views, shrink, tsunami
 from .cifar import cifar10
 from .digits import digits
 from .folder import ImageFolder, read_resized
@@ -14,13 +15,21 @@ __all__ = [
     "Augmented",
     "ImageFolder",
     "Images",
+    "Pairs",
     "Panoramas",
     "Rolled",
     "Source",
     "cifar10",
     "data_root",
     "digits",
+    "folds",
     "mnist",
+    "pair_folder",
+    "read_image",
     "read_resized",
+    "released_split",
+    "roll_views",
     "shift_rows",
+    "shrink",
+    "tsunami",
 ]
