@@ -1,5 +1,12 @@
-"""What we recommend instead of the paper's networks: each exact at every roll by one argument."""
+"""The networks that we recommend instead of the published ones."""
 
+from .change import ChangeUNet
 from .classifier import RingClassifier
+from .detect import Change, ChangeDetector
 
-__all__ = ["RingClassifier"]
+__all__ = [
+    "Change",
+    "ChangeDetector",
+    "ChangeUNet",
+    "RingClassifier",
+]
