@@ -11,7 +11,9 @@ from contextlib import redirect_stdout
 from importlib.metadata import metadata
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -73,11 +75,20 @@ def test_commands_work_as_printed(command: str, tmp_path: Path) -> None:
         run_python(*arguments)
     else:
         assert program == "ringconv", f"no test knows how to check {command!r}"
-        run_python("-c", "from ringconv.cli import main; main()", *arguments)
+        lay_out_images(arguments, tmp_path)
+        run_python("-c", "from ringconv.cli import main; main()", *arguments, cwd=tmp_path)
 
 
-def run_python(*arguments: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=300)
+def lay_out_images(arguments: list[str], folder: Path) -> None:
+    """A panorama for every image that a command reads: those it is given by name, not behind an option."""
+    for before, word in zip(["", *arguments], arguments, strict=False):
+        if Path(word).suffix in (".jpg", ".png") and not before.startswith("-"):
+            pixels = np.random.default_rng(0).integers(0, 256, (28, 128, 3), dtype=np.uint8)
+            Image.fromarray(pixels).save(folder / word)
+
+
+def run_python(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([sys.executable, *arguments], cwd=cwd, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done
 

@@ -7,11 +7,15 @@ from typing import Annotated
 import typer
 
 from .._version import __version__
+from .align import align
+from .change import change
 from .doctor import doctor
 from .render import render
 from .show import show
 
 app = typer.Typer(name="ringconv", rich_markup_mode=None, pretty_exceptions_enable=False)
+app.command()(align)
+app.command()(change)
 app.command()(doctor)
 app.command()(render)
 app.command()(show)
