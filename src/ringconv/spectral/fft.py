@@ -36,14 +36,14 @@ def rfft(x: Tensor) -> Tensor:
 
 
 def rfft_rounded_once(x: Tensor) -> Tensor:
-    """:func:`rfft` in float64, rounded to the precision of ``x`` at the end, on the CPU; elsewhere as it is.
+    """:func:`rfft` in float64, rounded to complex64 at the end unless ``x`` is float64; off the CPU as it is.
 
     The rounding of this transform depends on where around the ring a sample stands: it is what a chain of spectral
     layers loses of its equivariance first.
     """
     if x.device.type != "cpu" or x.dtype == torch.float64:
         return rfft(x)
-    return rfft(x.double()).to(x.dtype.to_complex())
+    return rfft(x.double()).to(torch.complex64)
 
 
 def irfft(spectrum: Tensor, n: int) -> Tensor:
