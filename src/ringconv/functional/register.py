@@ -37,21 +37,21 @@ _EDGES_AROUND = 128
 
 
 class Roll(NamedTuple):
-    """How far the second view is to be turned, for each of B pairs.
-
-    Attributes:
-        columns: ``(B,)`` in float64, in (−W/2, W/2]: between columns where the correlation's interpolant peaks there.
-        degrees: ``(B,)``, the same for :func:`ringconv.rotate`.
-        nearest: ``(B,)`` of int64 in [0, W): the whole number of columns that scores best, for
-            :func:`ringconv.functional.ring_roll`.
-        confidence: ``(B,)``, 1 where no other heading stands out and 0 where another fits as well: one less the
-            height of the second peak over that of the first, both above the mean score.
-    """
+    """How far the second view is to be turned, for each of B pairs."""
 
     columns: Tensor
+    """``(B,)`` in (−W/2, W/2]: between columns where the correlation's interpolant peaks there."""
+
     degrees: Tensor
+    """``(B,)``, the same for :func:`ringconv.rotate`."""
+
     nearest: Tensor
+    """``(B,)`` of int64 in [0, W): the whole number of columns that scores best, for
+    :func:`ringconv.functional.ring_roll`."""
+
     confidence: Tensor
+    """``(B,)``, 1 where no other heading stands out and 0 where another fits as well: one less the height of the
+    second peak over that of the first, both above the mean score."""
 
 
 def estimate_roll(a: Tensor, b: Tensor, *, cue: str = "edges", scale: int | None = None, phase: bool = False) -> Roll:

@@ -27,17 +27,16 @@ _LEVELS = 1023  # pixels as whole numbers: those of a file are told apart, and s
 
 
 class Change(NamedTuple):
-    """What a :class:`ChangeDetector` found.
-
-    Attributes:
-        probability: ``(H, W)``, that a pixel of the view before changed.
-        degrees: to turn the view after by, so that it lies over the view before.
-        confidence: in that angle, from 0 to 1; see :class:`ringconv.functional.Roll`.
-    """
+    """What a :class:`ChangeDetector` found."""
 
     probability: Tensor
+    """``(H, W)``, that a pixel of the view before changed."""
+
     degrees: float
+    """To turn the view after by, so that it lies over the view before."""
+
     confidence: float
+    """In that angle, from 0 to 1; see :class:`ringconv.functional.Roll`."""
 
 
 @dataclass(frozen=True)
