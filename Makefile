@@ -26,7 +26,7 @@ docs: $(READY)
 clean:
 	rm -rf .venv build dist docs/_build
 
-$(READY): pyproject.toml constraints.txt $(wildcard native/* native/src/*)
+$(READY): pyproject.toml constraints.txt $(wildcard CMakeLists.txt native/* native/src/*)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,docs,export]'
 	touch $@

@@ -1,28 +1,121 @@
-"""Which algorithm computes a correlation. All are the same function; they differ in time and memory."""
+"""Which algorithm computes a correlation. All are the same function; they differ in time and memory.
+
+``auto`` takes the one that was measured to be the fastest in the very case (:class:`ringconv.autotune`), or else the
+one that :mod:`.cost` predicts to be.
+"""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+
+import torch
 from torch import Tensor
 
-from .._checks import one_of
-from . import direct, spectral
+from .._checks import autocast_dtype, one_of
+from . import direct, native, spectral, tuning
+from .cost import CANDIDATES, Case, predict
 from .geometry import Geometry
+from .spectra import Spectra
 
-CORRELATE = {"direct": direct.correlate, "spectral": spectral.correlate}
-ALGORITHMS = ("auto", *CORRELATE)
+ALGORITHMS = ("auto", *CANDIDATES)
 
 
 def correlate(
-    x: Tensor, weight: Tensor, bias: Tensor | None, at: Geometry, groups: int, algorithm: str = "auto"
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    at: Geometry,
+    groups: int,
+    algorithm: str = "auto",
+    spectra: Spectra | None = None,
 ) -> Tensor:
-    """``(B, C, H, W)`` with ``(O, C/groups, k_h, k_w)`` to ``(B, O, *at.out_size)``, by the algorithm named."""
+    """``(B, C, H, W)`` with ``(O, C/groups, k_h, k_w)`` to ``(B, O, *at.out_size)``, by the algorithm named.
+
+    ``spectra`` keeps the transformed kernel from call to call, for the algorithm that has one.
+    """
     one_of("ring_conv2d", "algorithm", algorithm, ALGORITHMS)
+    tracing = _tracing()
     if algorithm == "auto":
-        algorithm = choose(at)
-    return CORRELATE[algorithm](x, weight, bias, at, groups)
+        algorithm = _choose_for_trace(x, weight, at, groups) if tracing else choose(x, weight, at, groups)
+    elif algorithm == "native" and not tracing:
+        reason = native.obstacle(x, at)
+        if reason is not None:
+            raise ValueError(f"ring_conv2d: algorithm='native' cannot compute this: {reason}; use algorithm='auto'")
+    if algorithm == "native":
+        return native.correlate(x, weight, bias, at, groups, None if tracing else spectra)
+    return {"direct": direct.correlate, "spectral": spectral.correlate}[algorithm](x, weight, bias, at, groups)
 
 
-def choose(at: Geometry) -> str:
-    """``spectral`` for kernels of so many taps that their sum costs more than the transforms, else ``direct``."""
-    taps = at.kernel[0] * at.kernel[1]
-    return "spectral" if taps > 400 * at.stride[0] * at.stride[1] else "direct"
+def correlate_adjoint(y: Tensor, weight: Tensor, bias: Tensor | None, at: Geometry, groups: int) -> Tensor:
+    """The adjoint of :func:`correlate`: ``(B, O, *at.out_size)`` to ``(B, C, *at.size)``, plus ``bias`` (C,)."""
+    if _tracing():
+        native_pays = _choose_for_trace(y, weight, at, groups) == "native"
+    else:
+        native_pays = _predicted(Case.of(y, weight, at, groups), _possible(y, at)) == "native"
+    return (native if native_pays else direct).correlate_adjoint(y, weight, bias, at, groups)
+
+
+def choose(x: Tensor, weight: Tensor, at: Geometry, groups: int) -> str:
+    """The measured best where one is known, else the predicted one."""
+    case = Case.of(x, weight, at, groups)
+    return tuning.measured(case, candidates(x, at, groups), x, weight) or _predicted(case, _possible(x, at))
+
+
+def candidates(x: Tensor, at: Geometry, groups: int) -> dict[str, Callable[[Tensor, Tensor], Tensor]]:
+    """Every algorithm that can compute this, as a function of ``(x, weight)``."""
+    return {name: functools.partial(_run, name, at, groups) for name in _possible(x, at)}
+
+
+def _possible(x: Tensor, at: Geometry) -> tuple[str, ...]:
+    return tuple(name for name in CANDIDATES if name != "native" or native.obstacle(x, at) is None)
+
+
+def _run(algorithm: str, at: Geometry, groups: int, x: Tensor, weight: Tensor) -> Tensor:
+    return correlate(x, weight, None, at, groups, algorithm)
+
+
+def _scripting() -> bool:
+    return torch._C._get_tracing_state() is not None
+
+
+def _tracing() -> bool:
+    return torch.compiler.is_compiling() or _scripting()
+
+
+def _choose_for_trace(x: Tensor, weight: Tensor, at: Geometry, groups: int) -> str:
+    """A trace serves any batch and many sizes: it gets what is best at a usual one.
+
+    One that leaves the process (an exported program, TorchScript) holds torch's own operators alone.
+    """
+    if _scripting() or getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)():
+        return "direct"
+    dtype = autocast_dtype(x) or x.dtype
+    channels = weight.shape[1] * groups, weight.shape[0]
+    return _at_usual_size(x.device.type, dtype, channels, groups, at.kernel, at.stride, at.dilation, at.rule)
+
+
+def _at_usual_size(
+    device: str,
+    dtype: torch.dtype,
+    channels: tuple[int, int],
+    groups: int,
+    kernel: tuple[int, int],
+    stride: tuple[int, int],
+    dilation: tuple[int, int],
+    rule: str,
+) -> str:
+    size, reach = (64 * stride[0], 256 * stride[1]), dilation[0] * (kernel[0] - 1)
+    at = Geometry(size, kernel, stride, dilation, reach // 2, reach - reach // 2, rule)
+    return _predicted(Case(device, dtype, True, False, torch.get_num_threads(), 8, *channels, groups, at), CANDIDATES)
+
+
+# The compiler calls it while it traces and takes the answer for a constant: what torch.compiler.assume_constant_result
+# marks, without that function's import of the compiler, which takes seconds.
+_at_usual_size._dynamo_marked_constant = True  # type: ignore[attr-defined]
+
+
+@functools.lru_cache(maxsize=4096)
+def _predicted(case: Case, possible: tuple[str, ...]) -> str:
+    predicted = predict(case)
+    return min((name for name in predicted if name in possible), key=predicted.__getitem__)

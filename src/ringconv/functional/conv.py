@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from .. import _checks
-from ..algorithms import correlate, correlate_adjoint
+from ..algorithms import Spectra, correlate, correlate_adjoint
 from ._geometry import Padding, Size, geometry, height_pads
 
 
@@ -41,7 +41,8 @@ def ring_conv2d(
         groups: blocks of channels that do not see each other.
         height: what the added rows hold, by NumPy's names: ``"symmetric"``, ``"zeros"``, ``"replicate"``,
             ``"reflect"``, ``"circular"`` (a torus); or ``"valid"``, which adds none.
-        algorithm: ``"auto"``, ``"direct"`` or ``"spectral"``. The same function to rounding.
+        algorithm: ``"auto"`` (the fastest), ``"direct"``, ``"spectral"`` or ``"native"``. The same function to
+            rounding; ``"direct"`` alone is also equivariant to the last bit.
 
     Returns:
         ``(B, C_out, H_out, W / s_w)``, or without B where the input had none.
@@ -51,12 +52,28 @@ def ring_conv2d(
     >>> ring_conv2d(x, w).shape
     torch.Size([2, 4, 8, 12])
     """
+    return correlation(input, weight, bias, stride, padding, dilation, groups, height, algorithm)
+
+
+def correlation(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Size,
+    padding: Padding,
+    dilation: Size,
+    groups: int,
+    height: str,
+    algorithm: str,
+    spectra: Spectra | None = None,
+) -> Tensor:
+    """:func:`ring_conv2d`, for a layer that keeps its kernel's spectrum from call to call."""
     where = "ring_conv2d"
     x, unbatched = _checks.image(where, input)
     _checks.same_dtype(where, x, weight, bias)
     kernel = _channels(where, x, weight, bias, groups, x_axis=1)
     at = geometry(where, (x.shape[-2], x.shape[-1]), kernel, stride, padding, dilation, height)
-    y = correlate(x, weight, bias, at, groups, algorithm)
+    y = correlate(x, weight, bias, at, groups, algorithm, spectra)
     return y.squeeze(0) if unbatched else y
 
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
 from .. import _checks
-from ..algorithms import ALGORITHMS
-from ..functional import ring_conv2d, ring_conv_transpose2d
+from ..algorithms import ALGORITHMS, Spectra
+from ..functional import ring_conv_transpose2d
 from ..functional._geometry import Padding, Size, check_height
+from ..functional.conv import correlation
 from .polyphase import PHASES, settle
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class _RingConv(nn.Module):
@@ -88,10 +93,14 @@ class RingConv2d(_RingConv):
         bias: whether to learn a bias.
         height: what the added rows hold: ``"symmetric"``, ``"zeros"``, ``"replicate"``, ``"reflect"``,
             ``"circular"``, or ``"valid"``, which adds none.
-        algorithm: ``"auto"``, ``"direct"`` or ``"spectral"``. The same function to rounding.
+        algorithm: ``"auto"`` (the fastest), ``"direct"``, ``"spectral"`` or ``"native"``. The same function to
+            rounding; ``"direct"`` alone is also equivariant to the last bit.
         phase: ``"fixed"`` keeps columns 0, s_w, 2s_w, …, which commutes with rolls by multiples of s_w.
             ``"adaptive"`` turns each image by :func:`ringconv.functional.ring_phase` first, and so keeps the columns
             that it kept before a roll, at every shift.
+
+    In ``eval()`` the native algorithm keeps the transformed kernel, several times the size of the weight, and makes it
+    anew whenever the weight has changed; ``train()`` frees it.
 
     Shape:
         ``(B, C, H, W)`` to ``(B, out_channels, H_out, W / s_w)``, or both without B. With ``padding="same"``, H_out
@@ -126,10 +135,11 @@ class RingConv2d(_RingConv):
         self.phase = _checks.one_of(where, "phase", phase, PHASES)
         channels, weights = (in_channels, out_channels), (out_channels, in_channels // groups)
         super().__init__(channels, weights, kernel_size, stride, padding, dilation, groups, bias, height, device, dtype)
+        self._spectra = Spectra()
 
     def forward(self, input: Tensor) -> Tensor:
         """``(B, C, H, W)`` to ``(B, out_channels, H_out, W / s_w)``."""
-        return ring_conv2d(
+        return correlation(
             settle(input, self.stride[1], self.phase),
             self.weight,
             self.bias,
@@ -137,9 +147,16 @@ class RingConv2d(_RingConv):
             self.padding,
             self.dilation,
             self.groups,
-            height=self.height,
-            algorithm=self.algorithm,
+            self.height,
+            self.algorithm,
+            None if self.training else self._spectra,
         )
+
+    def train(self, mode: bool = True) -> Self:
+        """As for any module; training mode frees the transformed kernel."""
+        if mode:
+            self._spectra.clear()
+        return super().train(mode)
 
     def _extra_defaults(self) -> dict[str, object]:
         return {"height": "symmetric", "algorithm": "auto", "phase": "fixed"}
