@@ -4,9 +4,6 @@ import pytest
 import torch
 from hypothesis import given
 
-from ringconv import algorithms
-from ringconv.algorithms import Geometry
-
 from .. import helpers
 from ..helpers import ALGORITHMS, CASES, Case, close, with_heights
 
@@ -37,22 +34,3 @@ def test_rounding_on_a_large_image(height):
     close(case.correlate(x, w, algorithm="spectral"), exact)
     for algorithm in ALGORITHMS:
         close(case.correlate(x.float(), w.float(), algorithm=algorithm).double(), exact, 2e-6)
-
-
-def test_choice():
-    """Few taps go direct and many spectral, counted per output: a stride makes fewer."""
-
-    def chosen(kernel, stride=(1, 1)):
-        return algorithms.choose(Geometry((64, 64), kernel, stride, (1, 1), 0, 0, "symmetric"))
-
-    assert chosen((3, 3)) == "direct"
-    assert chosen((63, 63)) == "spectral"
-    assert chosen((63, 63), (4, 4)) == "direct"
-
-
-def test_auto_is_one_of_them():
-    for kernel in [(3, 3), (31, 31)]:
-        case = Case(size=(8, 32), kernel=kernel)
-        x, w = case.x(), case.weight()
-        auto = case.correlate(x, w, algorithm="auto")
-        assert any(torch.equal(auto, case.correlate(x, w, algorithm=name)) for name in algorithms.ALGORITHMS[1:])

@@ -46,7 +46,8 @@ def test_every_setting(case: Case) -> None:
 @settings(max_examples=40)
 @given(helpers.cases())
 def test_any_configuration(case: Case) -> None:
-    check_float32(case)
+    """A result of a few numbers may all but cancel: it is held to less."""
+    check_float32(case, 1e-5)
 
 
 SIZES = [
@@ -103,13 +104,11 @@ def test_second_derivatives() -> None:
     case = Case(size=(6, 8), kernel=(3, 4), channels=(2, 3))
     exact = [t.requires_grad_() for t in (case.x(), case.weight(), case.bias())]
     single = [t.detach().float().requires_grad_() for t in exact]
-    g = torch.randn_like(case.correlate(*exact))
     seconds = []
     for way, tensors in ((direct, exact), (native, single)):
         y = way.correlate(*tensors, at(case), 1)
         firsts = torch.autograd.grad((y**3).sum(), tensors, create_graph=True)
         seconds.append(torch.autograd.grad(sum((f.double() ** 2).sum() for f in firsts), tensors))
-        assert torch.autograd.grad(y, tensors, g.to(y.dtype))
     for e, a in zip(*seconds, strict=True):
         close(a.double(), e, 1e-5)
 
@@ -180,15 +179,17 @@ def test_after_fork() -> None:
 
 ISA = """
 import torch
-from ringconv.algorithms import _engine, native, direct, Geometry
+from ringconv.algorithms import Geometry, _engine, direct, native
 assert _engine.instruction_set() == "{isa}", _engine.instruction_set()
 for kernel, groups, stride in [((3, 3), 1, 1), ((7, 7), 1, 1), ((5, 5), 18, 1), ((3, 5), 2, 2), ((17, 33), 1, 1)]:
     at = Geometry((20, 40), kernel, (stride, stride), (1, 1), kernel[0] // 2, kernel[0] // 2, "symmetric")
     x, w = torch.randn(2, 18, 20, 40), torch.randn(18, 18 // groups, *kernel)
-    inputs = [x.requires_grad_(), w.requires_grad_()], [x.double().detach().requires_grad_(), w.double().detach().requires_grad_()]
-    ys = native.correlate(*inputs[0], None, at, groups), direct.correlate(*inputs[1], None, at, groups)
-    g = torch.randn_like(ys[0])
-    for a, e in zip((ys[0], *torch.autograd.grad(ys[0], inputs[0], g)), (ys[1], *torch.autograd.grad(ys[1], inputs[1], g.double()))):
+    results = []
+    for way, dtype in ((native, torch.float32), (direct, torch.float64)):
+        inputs = [t.detach().to(dtype).requires_grad_() for t in (x, w)]
+        y = way.correlate(*inputs, None, at, groups)
+        results.append((y, *torch.autograd.grad((y * torch.arange(y.shape[-1])).sum(), inputs)))
+    for a, e in zip(*results):
         assert (a - e).abs().max() <= 1e-6 * e.abs().max(), (kernel, groups)
 """
 
@@ -205,6 +206,7 @@ def test_lesser_processors(isa: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@helpers.scripts
 def test_refusals() -> None:
     x, w = torch.randn(1, 2, 8, 80), torch.randn(2, 2, 3, 65)
     with pytest.raises(ValueError, match="algorithm='native' cannot compute this: a kernel of 3 × 65 taps"):

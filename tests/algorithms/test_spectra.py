@@ -1,4 +1,4 @@
-"""The transformed kernel that an evaluating layer keeps: made once, made anew after every change, freed, never copied."""
+"""The transformed kernel that a layer keeps in eval mode: made once, anew after every change, freed, never copied."""
 
 from __future__ import annotations
 

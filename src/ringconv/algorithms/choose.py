@@ -15,10 +15,12 @@ from torch import Tensor
 from .._checks import autocast_dtype, one_of
 from . import direct, native, spectral, tuning
 from .cost import CANDIDATES, Case, predict
+from .eager import eager
 from .geometry import Geometry
 from .spectra import Spectra
 
 ALGORITHMS = ("auto", *CANDIDATES)
+_WORTH = 16.0  # how far behind the best an algorithm may be predicted and still be measured
 
 
 def correlate(
@@ -35,60 +37,65 @@ def correlate(
     ``spectra`` keeps the transformed kernel from call to call, for the algorithm that has one.
     """
     one_of("ring_conv2d", "algorithm", algorithm, ALGORITHMS)
-    tracing = _tracing()
     if algorithm == "auto":
-        algorithm = _choose_for_trace(x, weight, at, groups) if tracing else choose(x, weight, at, groups)
-    elif algorithm == "native" and not tracing:
+        algorithm = choose(x, weight, at, groups)
+    elif algorithm == "native" and not torch.compiler.is_compiling():
         reason = native.obstacle(x, at)
         if reason is not None:
             raise ValueError(f"ring_conv2d: algorithm='native' cannot compute this: {reason}; use algorithm='auto'")
     if algorithm == "native":
-        return native.correlate(x, weight, bias, at, groups, None if tracing else spectra)
+        return native.correlate(x, weight, bias, at, groups, spectra if eager(x, weight) else None)
     return {"direct": direct.correlate, "spectral": spectral.correlate}[algorithm](x, weight, bias, at, groups)
 
 
 def correlate_adjoint(y: Tensor, weight: Tensor, bias: Tensor | None, at: Geometry, groups: int) -> Tensor:
     """The adjoint of :func:`correlate`: ``(B, O, *at.out_size)`` to ``(B, C, *at.size)``, plus ``bias`` (C,)."""
-    if _tracing():
-        native_pays = _choose_for_trace(y, weight, at, groups) == "native"
-    else:
-        native_pays = _predicted(Case.of(y, weight, at, groups), _possible(y, at)) == "native"
-    return (native if native_pays else direct).correlate_adjoint(y, weight, bias, at, groups)
+    if _adjoint_by(y, weight, at, groups) == "native":
+        return native.correlate_adjoint(y, weight, bias, at, groups)
+    return direct.correlate_adjoint(y, weight, bias, at, groups)
+
+
+def _adjoint_by(y: Tensor, weight: Tensor, at: Geometry, groups: int) -> str:
+    if torch.compiler.is_compiling():
+        return _choose_for_trace(y, weight, at, groups)
+    return _predicted(Case.of(y, weight, at, groups), _possible(y, weight, at))
 
 
 def choose(x: Tensor, weight: Tensor, at: Geometry, groups: int) -> str:
     """The measured best where one is known, else the predicted one."""
+    if torch.compiler.is_compiling():
+        return _choose_for_trace(x, weight, at, groups)
     case = Case.of(x, weight, at, groups)
-    return tuning.measured(case, candidates(x, at, groups), x, weight) or _predicted(case, _possible(x, at))
+    if eager(x, weight):
+        measured = tuning.measured(case, functools.partial(candidates, x, weight, at, groups), x, weight)
+        if measured is not None:
+            return measured
+    return _predicted(case, _possible(x, weight, at))
 
 
-def candidates(x: Tensor, at: Geometry, groups: int) -> dict[str, Callable[[Tensor, Tensor], Tensor]]:
-    """Every algorithm that can compute this, as a function of ``(x, weight)``."""
-    return {name: functools.partial(_run, name, at, groups) for name in _possible(x, at)}
+def candidates(x: Tensor, weight: Tensor, at: Geometry, groups: int) -> dict[str, Callable[[Tensor, Tensor], Tensor]]:
+    """Every algorithm that may be the fastest here, as a function of ``(x, weight)``."""
+    predicted = predict(Case.of(x, weight, at, groups))
+    possible = [name for name in _possible(x, weight, at) if name in predicted]
+    least = min(predicted[name] for name in possible)
+    return {name: functools.partial(_run, name, at, groups) for name in possible if predicted[name] <= _WORTH * least}
 
 
-def _possible(x: Tensor, at: Geometry) -> tuple[str, ...]:
-    return tuple(name for name in CANDIDATES if name != "native" or native.obstacle(x, at) is None)
+def _possible(x: Tensor, weight: Tensor, at: Geometry) -> tuple[str, ...]:
+    able = eager(x, weight) and native.obstacle(x, at) is None
+    return CANDIDATES if able else CANDIDATES[:-1]
 
 
 def _run(algorithm: str, at: Geometry, groups: int, x: Tensor, weight: Tensor) -> Tensor:
     return correlate(x, weight, None, at, groups, algorithm)
 
 
-def _scripting() -> bool:
-    return torch._C._get_tracing_state() is not None
-
-
-def _tracing() -> bool:
-    return torch.compiler.is_compiling() or _scripting()
-
-
 def _choose_for_trace(x: Tensor, weight: Tensor, at: Geometry, groups: int) -> str:
     """A trace serves any batch and many sizes: it gets what is best at a usual one.
 
-    One that leaves the process (an exported program, TorchScript) holds torch's own operators alone.
+    An exported program leaves the process, and holds torch's own operators alone.
     """
-    if _scripting() or getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)():
+    if getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)():
         return "direct"
     dtype = autocast_dtype(x) or x.dtype
     channels = weight.shape[1] * groups, weight.shape[0]

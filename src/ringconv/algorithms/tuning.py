@@ -45,8 +45,8 @@ class autotune:  # noqa: N801 - a switch and a context manager, spelled as torch
 
     def __init__(self, enabled: bool = True, *, file: str | os.PathLike[str] | None = None) -> None:
         self._before = _state.enabled, _state.file
-        if file is not None:
-            _state.load(Path(file))
+        if file is not None and Path(file).exists():
+            _state.milliseconds.update(_read(Path(file)).get(machine(), {}))
         _state.enabled, _state.file = enabled, None if file is None else Path(file)
 
     def __enter__(self) -> autotune:
@@ -59,43 +59,33 @@ class autotune:  # noqa: N801 - a switch and a context manager, spelled as torch
 
 
 class _State:
-    """The choices of this process: set by one thread at a time, read by all."""
+    """What this process knows, set by one thread at a time and read by all."""
 
     def __init__(self) -> None:
         self.enabled = False
         self.file: Path | None = None
-        self.best: dict[str, str] = {}
-        self.milliseconds: dict[str, dict[str, float]] = {}
+        self.best: dict[Case, str] = {}
+        self.milliseconds: dict[str, dict[str, float]] = {}  # by the case as JSON: what a file holds
         self.lock = threading.RLock()
-
-    def load(self, file: Path) -> None:
-        """Take over what a file holds for this machine."""
-        if not file.exists():
-            return
-        for key, times in _read(file).get(machine(), {}).items():
-            self.remember(key, times)
-
-    def remember(self, key: str, milliseconds: dict[str, float]) -> None:
-        self.milliseconds[key] = milliseconds
-        self.best[key] = min(milliseconds, key=milliseconds.__getitem__)
 
 
 _state = _State()
 
 
-def measured(case: Case, runs: dict[str, Run], x: Tensor, weight: Tensor) -> str | None:
-    """The fastest of ``runs`` in this case, if it was measured or now may be; else ``None``."""
-    if not (_state.enabled or _state.best):
-        return None
-    key = json.dumps(case.as_json())
-    if key not in _state.best and _state.enabled:
-        with _state.lock:
-            if key not in _state.best:
-                _state.remember(key, measure(runs, x, weight, case.training))
-                if _state.file is not None:
-                    _write(_state.file)
-    best = _state.best.get(key)
-    return best if best in runs else None
+def measured(case: Case, runs: Callable[[], dict[str, Run]], x: Tensor, weight: Tensor) -> str | None:
+    """The fastest of ``runs()`` in this case, if it was measured or now may be; else ``None``."""
+    if case in _state.best or not (_state.enabled or _state.milliseconds):
+        return _state.best.get(case)
+    with _state.lock:
+        key = json.dumps(case.as_json())
+        if key not in _state.milliseconds:
+            if not _state.enabled:
+                return None
+            _state.milliseconds[key] = measure(runs(), x, weight, case.training)
+            if _state.file is not None:
+                _write(_state.file)
+        times = _state.milliseconds[key]
+        return _state.best.setdefault(case, min(times, key=times.__getitem__))
 
 
 def measure(runs: dict[str, Run], x: Tensor, weight: Tensor, training: bool) -> dict[str, float]:
@@ -125,7 +115,7 @@ def _time(run: Run, x: Tensor, weight: Tensor, training: bool) -> float:
 
 def _wait(x: Tensor) -> None:
     if x.device.type != "cpu":
-        torch.accelerator.synchronize(x.device)
+        getattr(torch, x.device.type).synchronize()
 
 
 def machine() -> str:

@@ -26,14 +26,15 @@ def explain(layer: RingConv2d, x: Tensor) -> None:
     x, _ = _checks.image(where, x)
     size = x.shape[-2], x.shape[-1]
     at = geometry(where, size, layer.kernel_size, layer.stride, layer.padding, layer.dilation, layer.height)
-    case, runs = Case.of(x, layer.weight, at, layer.groups), candidates(x, at, layer.groups)
+    case, runs = Case.of(x, layer.weight, at, layer.groups), candidates(x, layer.weight, at, layer.groups)
     predicted, chosen = predict(case), choose(x, layer.weight, at, layer.groups)
     measured = measure(runs, x, layer.weight, case.training)
     print(f"{layer} on {tuple(x.shape)}, {case.dtype}, {_layout(case)}, {case.threads} threads; {machine()}")
     print(f"{'algorithm':<12}{'predicted, forward':>20}{'measured' + ', training' * case.training:>20}")
-    for name in sorted(measured, key=measured.__getitem__):
+    for name in sorted(predicted, key=lambda name: measured.get(name, predicted[name])):
+        time = f"{measured[name]:.2f} ms" if name in measured else "hopeless"
         mark = "  <- auto" if name == chosen else ""
-        print(f"{name:<12}{predicted[name] / 1e6:>17.2f} ms{measured[name]:>17.2f} ms{mark}")
+        print(f"{name:<12}{predicted[name] / 1e6:>17.2f} ms{time:>20}{mark}")
 
 
 def _layout(case: Case) -> str:
