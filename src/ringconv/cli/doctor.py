@@ -47,7 +47,7 @@ def examine() -> dict[str, str | list[str]]:
     """The findings, by name."""
     import torch
 
-    from ..algorithms import ALGORITHMS
+    from ..algorithms import ALGORITHMS, instruction_set
 
     devices = [f"cpu ({torch.backends.cpu.get_cpu_capability()})"]
     devices += [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
@@ -57,7 +57,8 @@ def examine() -> dict[str, str | list[str]]:
         **{f"[{extra}]": _extra(extra, packages) for extra, packages in EXTRAS.items()},
         "devices": devices,
         "threads": f"{torch.get_num_threads()} of {os.cpu_count()} cores",
-        "algorithms": [name for name in ALGORITHMS if name != "auto"],
+        "algorithms": [name for name in ALGORITHMS if name not in ("auto", "native")],
+        "native": instruction_set() or "left out: no C++ compiler was found when ringconv was installed",
     }
 
 
