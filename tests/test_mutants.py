@@ -15,13 +15,13 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from ringconv.algorithms import RULES, Geometry, spectral
+from ringconv.algorithms import RULES, Geometry, whole
 from ringconv.algorithms import extend as sound_extend
 
 from . import helpers
 from .helpers import Case
 
-DIRECT, SPECTRAL = "ringconv.algorithms.direct", "ringconv.algorithms.spectral"
+DIRECT, WHOLE = "ringconv.algorithms.direct", "ringconv.algorithms.whole"
 # `ringconv.algorithms.extend` is the function; this is the file that it stands in.
 EXTEND = importlib.import_module("ringconv.algorithms.extend")
 
@@ -90,9 +90,9 @@ def flipped(w: torch.Tensor) -> torch.Tensor:
 
 
 def mutated(name: str, change: Callable[..., Any]) -> Mutation:
-    """``change`` is given what the spectral algorithm's own ``name`` is given, behind the sound function itself."""
-    sound = getattr(spectral, name)
-    return patched(f"{SPECTRAL}.{name}", lambda *args, **kwargs: change(sound, *args, **kwargs))
+    """``change`` is given what the whole transform's own ``name`` is given, behind the sound function itself."""
+    sound = getattr(whole, name)
+    return patched(f"{WHOLE}.{name}", lambda *args, **kwargs: change(sound, *args, **kwargs))
 
 
 SINES_UPSIDE_DOWN = torch.tensor([1.0, -1.0], dtype=torch.float64).view(2, 1, 1)
@@ -144,7 +144,7 @@ MUTANTS: dict[str, tuple[Mutation, Case, tuple[str, ...]]] = {
         ("oracle, spectral",),
     ),
     "height: the torus for every rule": (
-        patched(f"{SPECTRAL}.extend", lambda x, *rest: sound_extend(x, *rest[:-1], "circular")),
+        patched(f"{WHOLE}.extend", lambda x, *rest: sound_extend(x, *rest[:-1], "circular")),
         Case(height="zeros"),
         ("oracle, spectral",),
     ),

@@ -1,93 +1,58 @@
-"""Correlation as a product of spectra: FFT around the ring, DCT and DST along the height. Any device.
+"""Correlation as a product of spectra. Any device, any dtype.
 
-Pays for large kernels: the time does not depend on the kernel's size. Half types are computed in float32.
-
-Around the ring the correlation theorem holds as it stands. Along the height the ``symmetric`` rule is the one that
-the cosine transform implies: with X = DCT-II(x), θ_n = πn/H and taps g[m] at offsets m,
-
-    y[i] = Σ_n c_n X_n (E_n cos(θ_n(i + ½)) + O_n sin(θ_n(i + ½))),
-    E_n = Σ_m g[m] cos(θ_n m),   O_n = −Σ_m g[m] sin(θ_n m),
-
-an inverse DCT-II of X·E plus an inverse DST-II of X·O, for a kernel of any length. ``circular`` is a second FFT, and
-every other rule is extended first and then read where a second FFT does not wrap.
+Pays for large kernels. Two ways lead there: tiles, whose transforms are matrix products, where a tile is larger than
+the kernel and there are channels to fill the matrices (:mod:`.tiles`); and the transform of the whole image, FFT
+around the ring and DCT along the height, for everything else (:mod:`.whole`). Half types are computed in float32.
 """
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from .._checks import autocast_dtype
-from ..spectral import dct2, dct3, dst3, fft_rows, ifft_rows, irfft, layout_of, rfft, rfft_rounded_once, table, widen
-from .extend import extend
+from ..spectral import layout_of, widen
+from . import passes, tiles, whole
+from .eager import eager
 from .geometry import Geometry
+from .plan import Plan, plan
 
 
-def correlate(x: Tensor, weight: Tensor, bias: Tensor | None, at: Geometry, groups: int) -> Tensor:
-    """``(B, C, H, W)`` with ``(O, C/groups, k_h, k_w)`` to ``(B, O, *at.out_size)``."""
+def correlate(
+    x: Tensor, weight: Tensor, bias: Tensor | None, at: Geometry, groups: int, spectrum: Tensor | None = None
+) -> Tensor:
+    """``(B, C, H, W)`` with ``(O, C/groups, k_h, k_w)`` to ``(B, O, *at.out_size)``.
+
+    ``spectrum`` is what :func:`spectrum` makes of ``weight`` for this geometry, where it has been kept.
+    """
     dtype = autocast_dtype(x)
     if dtype is not None:
         with torch.autocast(x.device.type, enabled=False):
-            return correlate(x.to(dtype), weight.to(dtype), None if bias is None else bias.to(dtype), at, groups)
-    transform = _by_cosines if at.rule == "symmetric" and at.rows <= at.size[0] else _by_two_ffts
-    y = transform(widen(x), widen(weight), at, groups)[..., :: at.stride[0], :: at.stride[1]]
-    if bias is not None:
-        y = y + bias.to(y.dtype).view(-1, 1, 1)
+            bias = None if bias is None else bias.to(dtype)
+            return correlate(x.to(dtype), weight.to(dtype), bias, at, groups, spectrum)
+    p = _plan(weight, at, groups)
+    wide_x, wide_weight, wide_bias = widen(x), widen(weight), None if bias is None else widen(bias)
+    alone = eager(x, weight, bias)
+    if p is not None and alone and x.numel():
+        return passes.correlate(wide_x, wide_weight, wide_bias, at, groups, p, spectrum).to(x.dtype)
+    if not alone or (torch.is_grad_enabled() and weight.requires_grad):
+        spectrum = None  # of which the gradient would not find the way to the weight
+    if p is not None:
+        y = tiles.correlate(wide_x, wide_weight, at, groups, p, spectrum)
+    else:
+        y = whole.correlate(wide_x, wide_weight, at, groups, spectrum)
+    if wide_bias is not None:
+        y = y + wide_bias.view(-1, 1, 1)
     return layout_of(x, y.to(x.dtype))
 
 
-def _by_cosines(x: Tensor, weight: Tensor, at: Geometry, groups: int) -> Tensor:
-    """``symmetric``, as long as the result is no taller than the image: beyond it the series is not the operator."""
-    height, width = at.size
-    waves = _waves(at.kernel[0], at.dilation[0], at.top, height, dtype=x.dtype, device=x.device)
-    taps = torch.einsum("sun,ocuv->socnv", waves, weight)
-    kernel = rfft(_placed(taps, -1, at.dilation[1], at.left, width)).conj()
-    even, odd = irfft(_product(rfft_rounded_once(dct2(x, -2)), kernel, groups), width).unbind(0)
-    # The constant has no sine: the sines begin one frequency later than the cosines.
-    odd = torch.cat([odd[..., 1:, :], torch.zeros_like(odd[..., :1, :])], -2)
-    y = (dct3(even, -2) + dst3(odd, -2)) / (2 * height)
-    return y[..., : at.rows, :]
+def spectrum(weight: Tensor, at: Geometry, groups: int) -> Tensor:
+    """What :func:`correlate` makes of the kernels for images of one size, whatever their batch: to be kept."""
+    p = _plan(weight, at, groups)
+    if p is not None:
+        return tiles.spectrum(widen(weight), at, groups, p)
+    return whole.spectrum(widen(weight), at)
 
 
-def _by_two_ffts(x: Tensor, weight: Tensor, at: Geometry, groups: int) -> Tensor:
-    """``circular`` on the torus as it is; any other rule extended first, and read where the torus does not wrap."""
-    top = at.top
-    if at.rule != "circular" or at.rows > at.size[0]:
-        x, top = extend(x, -2, at.top, at.bottom, at.rule), 0
-    taps = _placed(weight, -2, at.dilation[0], top, x.shape[-2])
-    kernel = fft_rows(rfft(_placed(taps, -1, at.dilation[1], at.left, at.size[1]))).conj()
-    product = _product(fft_rows(rfft_rounded_once(x)), kernel.unsqueeze(0), groups).squeeze(0)
-    return irfft(ifft_rows(product), at.size[1])[..., : at.rows, :]
-
-
-@table
-def _waves(taps: int, dilation: int, before: int, n: int) -> NDArray[np.float64]:
-    """cos and −sin of θ_n m for every tap m and frequency n, ``(2, taps, n)``."""
-    offsets = np.arange(taps) * dilation - before
-    angles = (offsets[:, None] * np.arange(n) % (2 * n)) * (math.pi / n)
-    return np.stack([np.cos(angles), -np.sin(angles)])
-
-
-@table
-def _places(taps: int, dilation: int, before: int, n: int) -> NDArray[np.int64]:
-    return (np.arange(taps) * dilation - before) % n
-
-
-def _placed(weight: Tensor, dim: int, dilation: int, before: int, n: int) -> Tensor:
-    """The taps along ``dim`` at their places on a circle of ``n`` samples; taps that meet there add up."""
-    places = _places(weight.shape[dim], dilation, before, n, dtype=torch.int64, device=weight.device)
-    shape = list(weight.shape)
-    shape[dim] = n
-    return weight.new_zeros(shape).index_add(dim, places, weight)
-
-
-def _product(x: Tensor, kernel: Tensor, groups: int) -> Tensor:
-    """Sum over input channels at each frequency: ``(B, C, n, q)`` with ``(s, O, C/groups, n, q)`` to
-    ``(s, B, O, n, q)``."""
-    x = x.unflatten(1, (groups, -1))
-    kernel = kernel.unflatten(1, (groups, -1))
-    return torch.einsum("bgcnq,sgocnq->sbgonq", x, kernel).flatten(2, 3)
+def _plan(weight: Tensor, at: Geometry, groups: int) -> Plan | None:
+    return plan(at, weight.shape[1] * groups, weight.shape[0], groups)
