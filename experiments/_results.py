@@ -28,8 +28,8 @@ _started = time.monotonic()
 
 def write(name: str, data: dict[str, Any]) -> Path:
     """Write ``data`` and its provenance; a reader sees the old file or the new one, never a part."""
-    RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     partial.write_text(json.dumps({"run": provenance(), **data}, indent=2) + "\n")
     return partial.replace(path)

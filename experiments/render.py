@@ -1,15 +1,20 @@
-"""Draw every figure from the JSON under ``results``: nothing is trained or measured here.
+"""Draw every figure and table from the JSON under ``results``: nothing is trained or measured here.
 
 python experiments/render.py
+
+A table stands in its page between ``<!-- NAME -->`` and ``<!-- end of NAME -->``; the rest of the page is written by
+hand.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 from pathlib import Path
 from typing import Any
 
+import _classification_table as classification
 import matplotlib as mpl
 
 mpl.use("svg")
@@ -18,8 +23,9 @@ mpl.rcParams["svg.hashsalt"] = "ringconv"
 import matplotlib.pyplot as plt  # noqa: E402  the backend comes first
 
 RESULTS = Path(__file__).parent / "results"
-FIGURES = Path(__file__).parent.parent / "docs" / "figures"
-TABLES_AT = Path(__file__).parent.parent / "docs" / "tables"
+DOCS = Path(__file__).parent.parent / "docs"
+FIGURES = DOCS / "figures"
+TABLES_AT = DOCS / "tables"
 
 
 def equivariance(result: dict[str, Any]) -> plt.Figure:
@@ -71,13 +77,52 @@ def _mean(values: list[float]) -> str:
 
 
 TABLES = {"change_*_[0-9]": ("change.md", change)}
-DRAWINGS = {"fig_equivariance": ("equivariance.svg", equivariance)}
+
+
+def invariance(result: dict[str, Any]) -> plt.Figure:
+    """Accuracy against rotation and against vertical translation: a line for each network trained upright."""
+    figure, panels = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
+    labels = {"rolls": "rotation, columns", "shifts": "vertical translation, rows (down is positive)"}
+    for panel, (action, label) in zip(panels, labels.items(), strict=True):
+        for variant, curve in result["curves"].items():
+            panel.plot(result[action], curve[action], label=classification.LABELS[variant], linewidth=1.2)
+        panel.set(xlabel=label, ylim=(0, 101))
+        panel.grid(alpha=0.3)
+    panels[0].set_ylabel(f"accuracy on {classification.TITLES[result['data']]}, per cent")
+    panels[1].legend(fontsize=8)
+    return figure
+
+
+DRAWINGS = {
+    "fig_equivariance": ("equivariance.svg", equivariance),
+    "fig_invariance_mnist": ("invariance_mnist.svg", invariance),
+    "fig_invariance_cifar10": ("invariance_cifar10.svg", invariance),
+}
+# By the name of its place: the page, and what writes it from all results.
+PLACES = {
+    f"classification_{data}": ("classification.md", functools.partial(classification.table, data))
+    for data in classification.TITLES
+}
+
+
+def replace_table(page: str, name: str, table: str) -> str:
+    """``page`` with ``table`` in its place."""
+    start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    before, _, rest = page.partition(start)
+    _, found, after = rest.partition(end)
+    if not found:
+        raise ValueError(f"the page has no place for the table {name!r}: it must hold {start.strip()} and {end}")
+    return f"{before}{start}\n{table}\n{end}{after}"
 
 
 def main() -> None:
     """Draw what has a result."""
     argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0]).parse_args()
     FIGURES.mkdir(parents=True, exist_ok=True)
+    for name, (file, write) in PLACES.items():
+        page = DOCS / file
+        page.write_text(replace_table(page.read_text(), name, write(RESULTS)))
+        print(page)
     for name, (file, draw) in DRAWINGS.items():
         path = RESULTS / f"{name}.json"
         if path.exists():

@@ -147,6 +147,7 @@ def test_a_checkpoint_half_written_is_none(tmp_path: Path) -> None:
     (tmp_path / ".epoch-0002").mkdir()
     (tmp_path / ".epoch-0002" / checkpoint.WEIGHTS).write_bytes(b"part")
     assert checkpoint.latest(tmp_path) == newest
+    assert (checkpoint.epochs(tmp_path), checkpoint.epochs(tmp_path / "nothing")) == (1, 0)
     with pytest.raises(FileNotFoundError, match="holds no trained weights"):
         checkpoint.weights(tmp_path / "nothing")
 

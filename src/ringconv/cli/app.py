@@ -10,15 +10,23 @@ from .._version import __version__
 from .align import align
 from .change import change
 from .doctor import doctor
+from .evaluate import evaluate
+from .info import info
+from .predict import predict
 from .render import render
 from .show import show
+from .train import train
 
 app = typer.Typer(name="ringconv", rich_markup_mode=None, pretty_exceptions_enable=False)
 app.command()(align)
 app.command()(change)
 app.command()(doctor)
+app.command("eval")(evaluate)
+app.command()(info)
+app.command()(predict)
 app.command()(render)
 app.command()(show)
+app.command()(train)
 
 
 def _version(wanted: bool) -> None:

@@ -23,7 +23,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         context = getattr(error, "ctx", None)
         message = error.format_message() if hasattr(error, "format_message") else str(error)
         refuse(f"{message} See '{context.command_path if context else 'ringconv'} --help'.")
-    except (ValueError, FileNotFoundError) as error:
+    except (ValueError, FileNotFoundError, FloatingPointError) as error:
         refuse(str(error))
     sys.exit(status if isinstance(status, int) else 0)
 

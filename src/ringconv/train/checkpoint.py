@@ -44,6 +44,12 @@ def latest(run: str | os.PathLike[str]) -> Path | None:
     return max(_saved(Path(run)), default=None)
 
 
+def epochs(run: str | os.PathLike[str]) -> int:
+    """How many epochs of a run are done."""
+    newest = latest(run)
+    return 0 if newest is None else int(newest.name.removeprefix("epoch-"))
+
+
 def weights(run: str | os.PathLike[str]) -> dict[str, Tensor]:
     """The newest weights of a run."""
     newest = latest(run)

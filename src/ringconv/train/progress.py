@@ -29,13 +29,14 @@ class Progress:
 
     def __init__(self, shown: bool, recipe: Recipe, steps: int, done: int) -> None:
         self.recipe, self.samples = recipe, steps * recipe.batch_size
+        console = Console(stderr=True, soft_wrap=True, quiet=not shown)
         self.bar = progress.Progress(
             progress.TextColumn("{task.description}"),
             progress.BarColumn(),
             _Speed(),
             progress.TimeRemainingColumn(),
-            console=Console(stderr=True, soft_wrap=True, quiet=not shown),
-            disable=not shown,
+            console=console,
+            disable=not console.is_terminal,
             transient=True,
         )
         total = recipe.epochs * self.samples
