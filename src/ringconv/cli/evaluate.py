@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -61,14 +63,15 @@ def measure(folder: Path, data: str | None, rolls: str, shifts: str) -> dict[str
         raise ValueError(f"eval: images of {data} are {images.shape}, the run's are {tuple(told['shape'])}")
     model, metrics = trained(folder, told), {"accuracy": MulticlassAccuracy(len(told["classes"]), average="micro")}
     _, height, width = told["shape"]
-    turned = {
-        amount: score(model, images, metrics, transform=lambda x, by=amount: x.roll(by, -1))["accuracy"]
-        for amount in _amounts("rolls", rolls, range(width))
-    }
-    moved = {
-        amount: score(model, images, metrics, transform=lambda x, by=amount: shift_rows(x, by))["accuracy"]
-        for amount in _amounts("shifts", shifts, range(1 - height, height))
-    }
+
+    def accuracies(name: str, text: str, every: range, move: Callable[..., Any]) -> dict[int, float]:
+        return {
+            amount: score(model, images, metrics, transform=partial(move, amount))["accuracy"]
+            for amount in _amounts(name, text, every)
+        }
+
+    turned = accuracies("rolls", rolls, range(width), lambda by, x: x.roll(by, -1))
+    moved = accuracies("shifts", shifts, range(1 - height, height), lambda by, x: shift_rows(x, by))
     return {"run": str(folder), "data": data or told["data"], "images": len(images), "rolls": turned, "shifts": moved}
 
 
