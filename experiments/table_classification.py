@@ -89,7 +89,7 @@ def test(model: nn.Module, images: Images) -> dict[str, Any]:
     """
     classes = torch.stack([decide(model, images, roll) for roll in range(images.shape[-1])])
     rolled = outputs(model, Rolled(images, TEST_SEED)).argmax(1)
-    right = (classes == images.labels).sum(1) * (100 / len(images))
+    right = (classes == images.labels).sum(1).double() * 100 / len(images)
     return {
         "accuracy": {
             "plain": right[0].item(),

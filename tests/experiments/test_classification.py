@@ -101,8 +101,8 @@ def test_the_data_are_held_out_and_turned_as_told() -> None:
     torch.manual_seed(0)
     plain, validation = task.data("plain", 0)
     rolled, _ = task.data("rolled", 0)
-    assert len(plain) == len(rolled) == 32
-    assert len(validation["valid"]) == len(validation["rolled"]) == 64
+    assert len(plain) == len(rolled) == 8
+    assert len(validation["valid"]) == len(validation["rolled"]) == 16
     assert len(plain[0]) == 2
     assert len(rolled[0]) == 3
 
