@@ -144,7 +144,7 @@ class Run:
 
 def noise(task: Task) -> Task:
     """The task with a few images of noise in place of the data."""
-    shape = (3, 32, 32) if task.mirror else (1, 28, 28)
+    shape = (3, 20, 20) if task.mirror else (1, 20, 20)
 
     def load(split: str) -> Images:
         images = torch.randint(256, (24 if split == "train" else 1, *shape)).to(torch.uint8)

@@ -54,7 +54,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             for run in [run for run in runs if (run.training, run.seed) == (args.training[0], args.seeds[0])]:
                 small = replace(run, epochs=1)
-                print(small.name, measure(small, Path(folder) / small.name)["accuracy"])
+                print(small.name, measure(small, Path(folder) / small.name, rolls=2)["accuracy"])
         return
     for i, run in enumerate(runs, 1):
         if not (RESULTS / FOLDER / f"{run.name}.json").exists():
@@ -62,8 +62,8 @@ def main() -> None:
             print(write(f"{FOLDER}/{run.name}", measure(run, run.folder)), file=sys.stderr)
 
 
-def measure(run: Run, folder: Path) -> dict[str, Any]:
-    """Train a network, or go on where that was interrupted, and test it."""
+def measure(run: Run, folder: Path, rolls: int | None = None) -> dict[str, Any]:
+    """Train a network, or go on where that was interrupted, and test it at every roll."""
     model, task = run.network(), run.task
     train, validation = task.data(run.training, run.seed)
     metrics = {"accuracy": MulticlassAccuracy(10, average="micro")}
@@ -77,17 +77,18 @@ def measure(run: Run, folder: Path) -> dict[str, Any]:
         "parameters": sum(p.numel() for p in model.parameters()),
         "held_out": task.held_out,
         "training_seconds": sum(row["seconds"] for row in history),
-        **test(model.eval(), task.load("test")),
+        **test(model.eval(), task.load("test"), rolls),
         "history": history,
     }
 
 
-def test(model: nn.Module, images: Images) -> dict[str, Any]:
+def test(model: nn.Module, images: Images, rolls: int | None) -> dict[str, Any]:
     """Per cent right: upright, each image rolled by a draw of its own, and all rolled alike, at every roll.
 
-    ``changed`` counts the images that are not given one and the same class at every roll.
+    ``changed`` counts the images that are not given one and the same class at every roll. ``rolls`` is how many
+    there are, or ``None`` for all.
     """
-    classes = torch.stack([decide(model, images, roll) for roll in range(images.shape[-1])])
+    classes = torch.stack([decide(model, images, roll) for roll in range(rolls or images.shape[-1])])
     rolled = outputs(model, Rolled(images, TEST_SEED)).argmax(1)
     right = (classes == images.labels).sum(1).double() * 100 / len(images)
     return {
