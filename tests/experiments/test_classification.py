@@ -76,9 +76,9 @@ def test_a_table_takes_its_place_and_nothing_else() -> None:
         render.replace_table(page, "u", "")
 
 
-@pytest.mark.parametrize("name", render.TABLES)
+@pytest.mark.parametrize("name", render.PLACES)
 def test_the_pages_show_what_the_results_say(name: str) -> None:
-    file, write = render.TABLES[name]
+    file, write = render.PLACES[name]
     page = (ROOT / "docs" / file).read_text()
     assert render.replace_table(page, name, write(ROOT / "experiments/results")) == page, "run experiments/render.py"
 
