@@ -70,13 +70,37 @@ def change(results: list[dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def objects(results: list[dict[str, Any]]) -> str:
+    """Classification of objects: a line for every network, training and collection, over the seeds that were run."""
+    lines = [
+        "# Objects by their panoramas, as they stand and turned",
+        "",
+        "Accuracy in per cent, mean ± standard deviation over the seeds. Named otherwise: test objects that get",
+        "another class when they are turned, over all seeds. Largest difference: of any log-probability or",
+        "logit, by the turn.",
+        "",
+        "| collection | trained on | network | seeds | upright | turned | named otherwise | largest difference |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for kind in sorted({(r["data"], r["training"], r["network"]) for r in results}, key=lambda k: (k[0], k[1][::-1])):
+        runs = [r for r in results if (r["data"], r["training"], r["network"]) == kind]
+        cells = [_mean([run["accuracy"][turned] for run in runs]) for turned in ("upright", "rolled")]
+        otherwise = sum(run["objects_named_otherwise"] for run in runs)
+        tested = sum(run["panoramas"]["test"] for run in runs)
+        largest = max(run["largest_difference"] for run in runs)
+        cells += [f"{otherwise} of {tested}", f"{largest:.1e}"]
+        name = f"{kind[2]}, {runs[0]['recipe']['epochs']} epochs"
+        lines.append(f"| {kind[0]} | {kind[1]} | {name} | {len(runs)} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def _mean(values: list[float]) -> str:
     mean = sum(values) / len(values)
     deviation = (sum((v - mean) ** 2 for v in values) / max(1, len(values) - 1)) ** 0.5
     return f"{mean:.1f} ± {deviation:.1f}"
 
 
-TABLES = {"change_*_[0-9]": ("change.md", change)}
+TABLES = {"change_*_[0-9]": ("change.md", change), "table_objects/*": ("objects.md", objects)}
 
 
 def invariance(result: dict[str, Any]) -> plt.Figure:

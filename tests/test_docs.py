@@ -73,8 +73,8 @@ def test_commands_work_as_printed(command: str, tmp_path: Path) -> None:
         check_install(arguments)
     elif program == "pre-commit":
         assert (ROOT / ".pre-commit-config.yaml").exists()
-    elif program == "python" and arguments[0].startswith("experiments/"):
-        # An experiment's whole run takes up to hours: here it shows that it knows its options, then runs a little.
+    elif program == "python" and arguments[0].startswith(("experiments/", "benchmarks/")):
+        # The whole run of an experiment takes up to hours: here it shows that it knows its options, then runs a little.
         script, *options = arguments
         understood = run_python(script, "--help").stdout
         assert all(option in understood for option in options if option.startswith("--"))

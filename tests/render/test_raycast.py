@@ -271,3 +271,19 @@ def test_five_shapes_of_every_kind_of_file(tmp_path: Any) -> None:
     glued = tmp_path / "glued.off"
     glued.write_text((tmp_path / "crowd.off").read_text().replace("OFF\n", "OFF", 1))  # as many of ModelNet's are
     same(view(load_mesh(glued)), view(load_mesh(tmp_path / "crowd.off")))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "OFF\n4 2 0\n1 -1 -1\n1 1 -1\n1 1 1\n1 -1 1\n3 0 1 2\n3 2 3 0\n",
+        "OFF # a square\n4 2 0\n1 -1 -1\n1 1 -1\n1 1 1\n1 -1 1\n3 0 1 2\n3 2 3 0\n",
+        "OFF\n4 1 0\n1 -1 -1\n1 1 -1\n1 1 1\n1 -1 1\n4 0 1 2 3\n",
+        "OFF\n4 2 0\n1 -1 -1\n1 1 -1\n1 1 1\n1 -1 1\n3 0 1 2 255 0 0\n3 2 3 0 255 0 0\n",
+    ],
+    ids=["triangles", "comment", "quad", "colours"],
+)
+def test_a_square_however_an_off_file_says_it(text: str, tmp_path: Any) -> None:
+    (tmp_path / "square.off").write_text(text)
+    square = np.array([[1, -1, -1], [1, 1, -1], [1, 1, 1], [1, -1, 1]]), np.array([[0, 1, 2], [2, 3, 0]])
+    close(view(load_mesh(tmp_path / "square.off"), ("depth", "hit")), view(square, ("depth", "hit")))

@@ -19,6 +19,7 @@ UPRIGHT = {"x": (1, 2, 0), "y": (2, 0, 1), "z": (0, 1, 2)}
 # Rays start and end this far beyond wall and axis, in radii, so that what lies on them is seen; and surfaces closer
 # together than this count as one. The ray caster's own rounding (float32, coordinates of at most 1) is far smaller.
 _SKIN = 1e-5
+_LISTED = 100_000  # triangles that embreex is handed as lists; more would take memory
 
 
 def panorama(
@@ -194,7 +195,13 @@ def embree_scene(vertices: Array, faces: Array) -> Any:
     except ModuleNotFoundError:
         raise ModuleNotFoundError("panorama: ray casting needs embreex: pip install 'ringconv[app]'") from None
     scene = EmbreeScene(robust=True)
-    TriangleMesh(scene, vertices.astype(np.float32), faces)
+    vertices = vertices.astype(np.float32)
+    if len(faces) <= _LISTED:
+        # embreex copies number by number through Python, where lists and boxed numbers take a third of the time.
+        rows = np.empty(len(faces), object)
+        rows[:] = faces.tolist()
+        vertices, faces = vertices.astype(object), rows
+    TriangleMesh(scene, vertices, faces)
     return scene
 
 
