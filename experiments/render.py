@@ -100,6 +100,40 @@ def _mean(values: list[float]) -> str:
     return f"{mean:.1f} ± {deviation:.1f}"
 
 
+def offgrid(result: dict[str, Any]) -> plt.Figure:
+    """ε against the part of a column, and against the band of the input: a line for each network."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), sharey=True, layout="constrained")
+    # Networks that round alone would draw a line through the floor of a logarithmic axis.
+    floor = 1e-6
+    for curve in result["curves"]:
+        left.semilogy(result["fractions"], [max(e, floor) for e in curve["by_fraction"]], ".-", label=curve["network"])
+        right.semilogy(result["bands"], [max(e, floor) for e in curve["by_band"]], ".-", label=curve["network"])
+    left.set(xlabel="turn, in columns", ylabel="equivariance error ε (no less than 1e-6)")
+    left.set_title(f"harmonics up to {result['setting']['band']} of {result['setting']['columns'] // 2}")
+    right.set(xlabel="highest harmonic of the input", title="half a column")
+    right.legend(fontsize=8, bbox_to_anchor=(1.02, 0.5), loc="center left")
+    for panel in (left, right):
+        panel.grid(alpha=0.3)
+    return figure
+
+
+def stability(result: dict[str, Any]) -> plt.Figure:
+    """The share of choices that noise moves: a panel for each set of images, dashed for the larger stride."""
+    sets = sorted({curve["images"] for curve in result["curves"]}, reverse=True)
+    figure, panels = plt.subplots(1, len(sets), figsize=(9, 3.4), sharey=True, layout="constrained")
+    for panel, name in zip(panels, sets, strict=True):
+        for curve in (c for c in result["curves"] if c["images"] == name):
+            color = {"ring_origin": "tab:blue", "ring_phase": "tab:orange", "largest norm": "gray"}[curve["choice"]]
+            line = ".-" if curve["stride"] == 2 else ".--"
+            label = f"{curve['choice']}, stride {curve['stride']}"
+            panel.loglog(result["levels"], [100 * m for m in curve["moved"]], line, color=color, label=label)
+        panel.set(title=name, xlabel="noise, in deviations of the images")
+        panel.grid(alpha=0.3)
+    panels[0].set_ylabel("choices moved, %")
+    panels[1].legend(fontsize=8)
+    return figure
+
+
 TABLES = {"change_*_[0-9]": ("change.md", change), "table_objects/*": ("objects.md", objects)}
 
 
@@ -119,6 +153,8 @@ def invariance(result: dict[str, Any]) -> plt.Figure:
 
 DRAWINGS = {
     "fig_equivariance": ("equivariance.svg", equivariance),
+    "fig_offgrid": ("offgrid.svg", offgrid),
+    "fig_stability": ("stability.svg", stability),
     "fig_invariance_mnist": ("invariance_mnist.svg", invariance),
     "fig_invariance_cifar10": ("invariance_cifar10.svg", invariance),
 }

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from ringconv.models import RingClassifier
+from ringconv.models import RingClassifier, RingResNet, RingUNet
 from ringconv.nn import RingConv2d
 from ringconv.paper import ChangeNet, CIFAR10Net, MNISTNet, PanoramaNet, TorusCCL
 
@@ -43,6 +43,11 @@ FFT = partial(RingConv2d, algorithm="spectral")
 NETWORKS = {
     "classifier": Network(RingClassifier, (1, 28, 28)),
     "colour classifier": Network(partial(RingClassifier, 3, channels=(8, 8, 8)), (3, 32, 32)),
+    "classifier with blur": Network(partial(RingClassifier, channels=(8, 8, 8), blur=3), (1, 12, 16)),
+    "ResNet-18": Network(partial(RingResNet, 18, classes=5), (3, 8, 32)),
+    "ResNet-50 with blur": Network(partial(RingResNet, 50, classes=5, blur=3), (3, 4, 32)),
+    "U-Net": Network(partial(RingUNet, 2, 3, (6, 8, 8)), (2, 7, 16), dense=True),
+    "U-Net with blur": Network(partial(RingUNet, 2, 3, (6, 8), blur=3), (2, 7, 16), dense=True),
     "MNIST": Network(partial(MNISTNet, RingConv2d), (1, 28, 28)),
     "MNIST by FFT": Network(partial(MNISTNet, FFT), (1, 28, 28)),
     "MNIST as released": Network(partial(MNISTNet, TorusCCL), (1, 28, 28)),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from ..nn import GlobalPool, RingConv2d, RingMaxPool2d
+from ..nn import GlobalPool
 from ..nn.exact import ExactNetwork
+from ._parts import max_pool, stage
 
 
 class RingClassifier(ExactNetwork):
@@ -24,6 +25,7 @@ class RingClassifier(ExactNetwork):
         dropout: share of the read-out's values that training drops.
         exact: ``"polyphase"`` (every pool keeps the phase that its features point at), ``"canonical"`` (the image is
             turned to its own origin once), or ``None`` for the plain network. The parameters are the same.
+        blur: taps of a binomial low-pass behind each pool, 1 for none: less detail, more symmetry between grid points.
         height: what stands beyond the first and last row.
 
     Shape:
@@ -44,14 +46,15 @@ class RingClassifier(ExactNetwork):
         *,
         dropout: float = 0.1,
         exact: str | None = "polyphase",
+        blur: int = 1,
         height: str = "symmetric",
     ) -> None:
         super().__init__(exact)
         first, second, third = channels
-        self.stage1 = _stage(in_channels, first, height)
-        self.stage2 = _stage(first, second, height)
-        self.stage3 = _stage(second, third, height)
-        self.pool = RingMaxPool2d(2)
+        self.stage1 = stage(in_channels, first, height)
+        self.stage2 = stage(first, second, height)
+        self.stage3 = stage(second, third, height)
+        self.pool = max_pool(2, blur, height)
         self.readout = GlobalPool("both")
         self.dropout = nn.Dropout(dropout)
         self.head = nn.Linear(2 * third, classes)
@@ -64,11 +67,3 @@ class RingClassifier(ExactNetwork):
         x = self.readout(self.stage3(self.pool(x)))
         logits: Tensor = self.head(self.dropout(x))
         return logits
-
-
-def _stage(in_channels: int, out_channels: int, height: str) -> nn.Sequential:
-    layers: list[nn.Module] = []
-    for channels in (in_channels, out_channels):
-        layers += [RingConv2d(channels, out_channels, 3, bias=False, height=height)]
-        layers += [nn.BatchNorm2d(out_channels), nn.ReLU(inplace=True)]
-    return nn.Sequential(*layers)
