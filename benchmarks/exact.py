@@ -36,12 +36,12 @@ ROLLS = (1, 2, 3, 5)
 # Network, total stride, input, rounds.
 CASES: dict[str, tuple[Callable[..., nn.Module], int, tuple[int, ...], int]] = {
     "MNISTNet, batch 256": (lambda exact: MNISTNet(RingConv2d, exact=exact), 4, (256, 1, 28, 28), 200),
-    "MNISTNet, batch 64": (lambda exact: MNISTNet(RingConv2d, exact=exact), 4, (64, 1, 28, 28), 400),
-    "MNISTNet, batch 1": (lambda exact: MNISTNet(RingConv2d, exact=exact), 4, (1, 1, 28, 28), 1000),
-    "CIFAR10Net, batch 16": (lambda exact: CIFAR10Net(RingConv2d, exact=exact), 4, (16, 3, 32, 32), 12),
-    "RingClassifier, batch 128": (lambda exact: RingClassifier(exact=exact), 4, (128, 1, 28, 28), 40),
-    "RingUNet, 64 x 256": (lambda exact: RingUNet(3, 2, (16, 32, 64), exact=exact), 4, (4, 3, 64, 256), 20),
-    "RingResNet-18, 64 x 256": (lambda exact: RingResNet(18, classes=10, exact=exact), 32, (4, 3, 64, 256), 12),
+    "MNISTNet, batch 64": (lambda exact: MNISTNet(RingConv2d, exact=exact), 4, (64, 1, 28, 28), 300),
+    "MNISTNet, batch 1": (lambda exact: MNISTNet(RingConv2d, exact=exact), 4, (1, 1, 28, 28), 500),
+    "CIFAR10Net, batch 16": (lambda exact: CIFAR10Net(RingConv2d, exact=exact), 4, (16, 3, 32, 32), 8),
+    "RingClassifier, batch 128": (lambda exact: RingClassifier(exact=exact), 4, (128, 1, 28, 28), 20),
+    "RingUNet, 64 x 256": (lambda exact: RingUNet(3, 2, (16, 32, 64), exact=exact), 4, (4, 3, 64, 256), 12),
+    "RingResNet-18, 64 x 256": (lambda exact: RingResNet(18, classes=10, exact=exact), 32, (4, 3, 64, 256), 8),
 }
 
 
@@ -94,7 +94,7 @@ def main() -> None:
     for name in CASES:
         rows.append(measure(name, smoke))
         ratios = "  ".join(f"{form} {rows[-1]['ratio'][form]:.2f}" for form in FORMS[1:])
-        print(f"{name:<28}{ratios}")
+        print(f"{name:<28}{ratios}", flush=True)
     if not smoke:
         RESULTS.mkdir(exist_ok=True)
         (RESULTS / "exact.json").write_text(json.dumps({"run": provenance(), "rows": rows}, indent=2) + "\n")

@@ -8,9 +8,10 @@ score are told apart by a key of the whole ring as it is seen from each. Columns
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -44,8 +45,7 @@ def heaviest(sums: Tensor) -> Tensor:
     depends on many columns, and noise seldom moves the largest.
     """
     columns = row_sums(sums.unsqueeze(1)).squeeze(1)
-    window = max(1, sums.shape[-1] // 4)
-    return _best(_running(_running(_whole(columns), window), window), columns)
+    return _best(_running_twice(_whole(columns), sums.shape[-1] // 4), columns)
 
 
 def steepest(sums: Tensor, stride: int) -> Tensor:
@@ -60,8 +60,8 @@ def steepest(sums: Tensor, stride: int) -> Tensor:
 
 def _whole(sums: Tensor) -> Tensor:
     """Whole numbers in float64, in units of the image's own largest sum over 2^15."""
-    largest = sums.abs().flatten(1).amax(1).clamp(min=_FAINTEST).view(-1, *(1,) * (sums.ndim - 1))
-    whole: Tensor = (sums * (2**_BITS / largest)).round().double()
+    largest = torch.linalg.vector_norm(sums, math.inf, tuple(range(1, sums.ndim)), keepdim=True)
+    whole: Tensor = (sums * (2**_BITS / largest.clamp(min=_FAINTEST))).round().double()
     return whole
 
 
@@ -80,17 +80,21 @@ def ring_keys(columns: Tensor) -> Tensor:
     width = columns.shape[-1]
     bits = columns.double().view(torch.int64)
     # A product modulo 2^64 carries a difference upwards alone: what differs in the sign must differ below too.
-    for shift in (32, 29):
-        bits = (bits ^ (bits >> shift)) * _BASE
-    powers = _powers(2 * width, dtype=torch.int64, device=columns.device)
-    sums = F.pad(torch.cat([bits, bits], -1) * powers[0], (1, 0)).cumsum(-1)
-    return (sums[..., width:-1] - sums[..., :width]) * powers[1, :width]
+    terms = (bits ^ (bits >> 32)) * _powers(width, dtype=torch.int64, device=columns.device)[0]
+    sums = terms.cumsum(-1)
+    # From r to the end, and from there, B^W further on, to r; then back by B^r.
+    keys = torch.add(sums[..., -1:], sums - terms, alpha=_signed(pow(_BASE, width, 2**64) - 1))
+    return keys * _powers(width, dtype=torch.int64, device=columns.device)[1]
 
 
-def _running(x: Tensor, window: int) -> Tensor:
-    """Sums of whole numbers over ``window`` columns around the ring."""
-    sums = F.pad(torch.cat([x, x[..., :window]], -1), (1, 0)).cumsum(-1)
-    return (sums[..., window:] - sums[..., :-window])[..., : x.shape[-1]]
+def _running_twice(x: Tensor, window: int) -> Tensor:
+    """Sums of whole numbers over ``window`` columns around the ring, and of these once more; shifted by a constant."""
+    if window == 0:
+        return x
+    width = x.shape[-1]
+    sums = torch.cat([x, x[..., : 2 * window]], -1).cumsum(-1).cumsum(-1)
+    ends = sums[..., 2 * window :] + sums[..., :width]
+    return torch.sub(ends, sums[..., window : window + width], alpha=2)
 
 
 @table
@@ -102,6 +106,10 @@ def _weights(rows: int) -> NDArray[np.float64]:
 @table
 def _powers(count: int) -> NDArray[np.int64]:
     """The powers of the base and those of its inverse, modulo 2^64: ``(2, count)``."""
-    modulus = 2**64
-    both = [[pow(base, i, modulus) for i in range(count)] for base in (_BASE, pow(_BASE, -1, modulus))]
+    both = [[pow(base, i, 2**64) for i in range(count)] for base in (_BASE, pow(_BASE, -1, 2**64))]
     return np.array(both, dtype=np.uint64).astype(np.int64)
+
+
+def _signed(value: int) -> int:
+    """A number modulo 2^64 as int64 holds it."""
+    return (value + 2**63) % 2**64 - 2**63

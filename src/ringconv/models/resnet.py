@@ -85,8 +85,7 @@ class RingResNet(ExactNetwork):
 
     def features(self, input: Tensor) -> Tensor:
         """``(B, C, H, W)`` to ``(B, 512 or 2048, ⌈H / 32⌉, W / 32)``, seen from the image's own origin and phases."""
-        x, _ = self.align(input, 32)
-        x, _ = self.settle(x, 2)
+        x, _ = self.align(input, 32, first=2)
         x, _ = self.settle(F.relu(self.bn1(self.conv1(x))), 2)
         x = self.maxpool(x)
         for i in (1, 2, 3):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from .. import _checks
-from ..functional import ring_origin, ring_phase, ring_roll
+from ..functional import ring_phase, ring_roll
+from ..functional._winner import heaviest, row_sums, steepest
 
 EXACT = (None, "canonical", "polyphase")
 
@@ -26,13 +27,23 @@ class ExactNetwork(nn.Module):
             raise ValueError(f"{type(self).__name__}: exact={exact!r} is not one of {', '.join(map(repr, EXACT))}")
         self.exact = exact
 
-    def align(self, input: Tensor, stride: int) -> tuple[Tensor, Tensor | None]:
-        """``input`` turned to its origin, and that origin; ``stride`` is the network's total one."""
+    def align(self, input: Tensor, stride: int, first: int = 1) -> tuple[Tensor, Tensor | None]:
+        """``input`` turned to its origin, and by how much.
+
+        Args:
+            input: images ``(B, C, H, W)``.
+            stride: the network's total one, which must divide W.
+            first: the stride whose phase the image itself points at, in a polyphase network. It takes no second roll.
+        """
         if self.exact is None:
             return input, None
+        _checks.image(type(self).__name__, input)
         _checks.ring_stride(type(self).__name__, input.shape[-1], stride)
-        origin = ring_origin(input)
-        return ring_roll(input, -origin), origin
+        sums = row_sums(input)
+        shift = heaviest(sums)
+        if self.exact == "polyphase" and first > 1:
+            shift = shift + (steepest(sums, first) - shift) % first
+        return ring_roll(input, -shift), shift
 
     def settle(self, x: Tensor, stride: int) -> tuple[Tensor, Tensor | None]:
         """Features turned so that a plain stride keeps the phase that they point at, and that phase."""

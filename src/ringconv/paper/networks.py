@@ -61,11 +61,9 @@ class MNISTNet(ExactNetwork):
 
     def forward(self, input: Tensor) -> Tensor:
         """``(B, C, H, W)`` to log-probabilities ``(B, classes)``."""
-        x, _ = self.align(input, 4)
-        x, _ = self.settle(F.relu(self.conv1(x)), 2)
-        x = F.relu(self.conv3(F.relu(self.conv2(x))))
-        x, _ = self.settle(x, 2)
-        x = F.relu(self.conv4(x))
+        x, _ = self.align(input, 4, first=2)
+        x, _ = self.settle(F.relu(self.conv2(F.relu(self.conv1(x)))), 2)
+        x = F.relu(self.conv4(F.relu(self.conv3(x))))
         return F.log_softmax(self.conv5(x).mean((-2, -1)), -1)
 
 
