@@ -4,6 +4,7 @@ from . import functional, models, nn, paper
 from ._version import __version__
 from .algorithms import autotune
 from .convert import convert, restore, seamless
+from .export import export_onnx
 from .functional import estimate_roll, rotate
 from .nn.explain import explain
 from .symmetry import check, equivariance_error
@@ -16,6 +17,7 @@ __all__ = [
     "equivariance_error",
     "estimate_roll",
     "explain",
+    "export_onnx",
     "functional",
     "models",
     "nn",

@@ -9,8 +9,11 @@ import typer
 from .._version import __version__
 from .align import align
 from .change import change
+from .check import check
+from .convert import convert
 from .doctor import doctor
 from .evaluate import evaluate
+from .export import export
 from .info import info
 from .predict import predict
 from .render import render
@@ -20,8 +23,11 @@ from .train import train
 app = typer.Typer(name="ringconv", rich_markup_mode=None, pretty_exceptions_enable=False)
 app.command()(align)
 app.command()(change)
+app.command()(check)
+app.command()(convert)
 app.command()(doctor)
 app.command("eval")(evaluate)
+app.command()(export)
 app.command()(info)
 app.command()(predict)
 app.command()(render)

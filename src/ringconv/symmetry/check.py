@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
@@ -22,6 +23,8 @@ from .report import Culprit, Layer, Report
 # Rounding, relative to the largest value, grows with depth; a seam is many orders above it.
 TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-4}
 COARSE = 3e-2
+# Functions that make a ring of other width; what they make has its ring last.
+RESIZES = re.compile(r"conv|pool|interpolate|getitem|shuffle")
 
 Model = Callable[[Tensor], Any]
 
@@ -60,7 +63,7 @@ def check(model: Model, input: Tensor, rolls: Sequence[int] | None = None, *, to
     if tolerance is None:
         tolerance = TOLERANCE.get(x.dtype, COARSE)
     with _untouched(model):
-        nominal = _nominal_stride(model, x)
+        nominal = nominal_stride(model, x)
         stride, symmetry, error = _group(model, x, nominal, tolerance)
         if rolls is None:
             step = nominal if stride is None or nominal % stride == 0 else stride
@@ -74,14 +77,15 @@ def check(model: Model, input: Tensor, rolls: Sequence[int] | None = None, *, to
     return Report(symmetry, stride, error, first, tuple(watch.layers), width, tuple(rolls), tolerance)
 
 
-def _nominal_stride(model: Model, x: Tensor) -> int:
+def nominal_stride(model: Model, x: Tensor) -> int:
     """The least roll that moves every ring of the model by whole columns, as far as their widths tell."""
     width, widths = x.shape[-1], set()
 
     class Widths(TorchFunctionMode):
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             y = func(*args, **(kwargs or {}))
-            if isinstance(y, Tensor) and y.ndim == 4 and y.shape[-1] > 1 and width % y.shape[-1] == 0:
+            strides = isinstance(y, Tensor) and RESIZES.search(getattr(func, "__name__", ""))
+            if strides and y.ndim == 4 and y.shape[-1] > 1 and width % y.shape[-1] == 0:
                 widths.add(y.shape[-1])
             return y
 

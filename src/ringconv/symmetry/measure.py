@@ -37,22 +37,24 @@ class _Reading:
 def answer(joint: Tensor, rolls: tuple[int, ...], width: int, widths: set[int], tolerance: float) -> Answer | None:
     """The answer of ``joint``, the results for the input and for each of its rolls, stacked along the batch.
 
-    Readings are tried from the likely to the unlikely: the ring as the last axis; no ring left; the ring elsewhere,
-    alone or flattened with other axes; as rows and columns of a matrix; wrapped beyond its ends. ``widths`` are those
-    of rings seen before. ``None`` where the result has no batch to compare.
+    Readings are tried from the likely to the unlikely, and if none fits, the first with a ring tells the error: the
+    ring as the last axis; no ring left; the ring elsewhere, alone or flattened with other axes; as rows and columns of
+    a matrix; wrapped beyond its ends. ``widths`` are those of rings seen before. ``None`` where the result has no
+    batch to compare.
     """
     if joint.ndim == 0 or joint.shape[0] == 0 or joint.shape[0] % (len(rolls) + 1) or joint.numel() == 0:
         return None
     parts = joint.detach().reshape(len(rolls) + 1, -1, *joint.shape[1:])
     parts = parts if parts.dtype in (torch.float32, torch.float64) else _real(parts)
-    best = Answer("neither", float("inf"))
+    likely: Answer | None = None
     for reading in _readings(parts[0], rolls, width, widths):
         found = _answer(parts, reading, rolls, width)
         if found.error <= tolerance:
             return found
-        if not found.error >= best.error:
-            best = found
-    return Answer("neither", best.error, best.width, best.flat, best.profile)
+        if likely is None or (likely.width is None and reading.at and not found.error >= likely.error):
+            likely = found
+    assert likely is not None  # there is always the reading without a ring
+    return Answer("neither", likely.error, likely.width, likely.flat, likely.profile)
 
 
 def _readings(y: Tensor, rolls: tuple[int, ...], width: int, widths: set[int]) -> Iterator[_Reading]:
