@@ -16,8 +16,8 @@ from ringconv.algorithms import Spectra, instruction_set
 pytestmark = pytest.mark.skipif(instruction_set() is None, reason="installed without the native engine")
 
 
-def layer() -> rc.nn.RingConv2d:
-    return rc.nn.RingConv2d(4, 6, 5, algorithm="native").eval()
+def layer(algorithm: str = "native") -> rc.nn.RingConv2d:
+    return rc.nn.RingConv2d(4, 6, 5, algorithm=algorithm).eval()
 
 
 def images() -> torch.Tensor:
@@ -35,6 +35,17 @@ def test_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert kept is not None
     assert torch.equal(conv(x[:1]), y[:1])
     assert conv._spectra._kept is kept
+
+
+def test_spectral_keeps_one_too() -> None:
+    conv, x = layer("spectral"), images()
+    with torch.no_grad():
+        for _ in range(2):
+            assert torch.allclose(conv(x).double(), expected(conv, x), atol=1e-5)
+            kept = conv._spectra._kept
+            conv(x)
+            assert conv._spectra._kept is kept
+            conv.weight.mul_(2)
 
 
 def test_another_size_is_another_spectrum() -> None:

@@ -34,7 +34,7 @@ def correlate(
 ) -> Tensor:
     """``(B, C, H, W)`` with ``(O, C/groups, k_h, k_w)`` to ``(B, O, *at.out_size)``, by the algorithm named.
 
-    ``spectra`` keeps the transformed kernel from call to call, for the algorithm that has one.
+    ``spectra`` keeps the transformed kernel from call to call, for the algorithms that have one.
     """
     one_of("ring_conv2d", "algorithm", algorithm, ALGORITHMS)
     if algorithm == "auto":
@@ -43,9 +43,13 @@ def correlate(
         reason = native.obstacle(x, at)
         if reason is not None:
             raise ValueError(f"ring_conv2d: algorithm='native' cannot compute this: {reason}; use algorithm='auto'")
+    kept = spectra if eager(x, weight) else None
     if algorithm == "native":
-        return native.correlate(x, weight, bias, at, groups, spectra if eager(x, weight) else None)
-    return {"direct": direct.correlate, "spectral": spectral.correlate}[algorithm](x, weight, bias, at, groups)
+        return native.correlate(x, weight, bias, at, groups, kept)
+    if algorithm == "spectral":
+        spectrum = None if kept is None else kept.of(weight, at, lambda: spectral.spectrum(weight, at, groups))
+        return spectral.correlate(x, weight, bias, at, groups, spectrum)
+    return direct.correlate(x, weight, bias, at, groups)
 
 
 def correlate_adjoint(y: Tensor, weight: Tensor, bias: Tensor | None, at: Geometry, groups: int) -> Tensor:

@@ -12,6 +12,7 @@ from torch import Tensor
 from .._checks import autocast_dtype
 from ..spectral import channels_lie_last
 from . import native
+from . import plan as tiles
 from .geometry import Geometry
 
 CANDIDATES = ("direct", "spectral", "native")
@@ -96,6 +97,10 @@ def _direct(case: Case, rates: Rates) -> float:
 
 
 def _spectral(case: Case, rates: Rates) -> float:
+    cut = tiles.plan(case.at, case.channels, case.out_channels, case.groups)
+    if cut is not None:
+        shape = case.at, case.channels, case.out_channels, case.groups, case.batch
+        return 3 * rates.call + 2e9 * tiles.seconds(cut, *shape) / case.threads
     rows, width = case.at.size[0] + case.at.reach[0], case.at.size[1]
     doublings = math.log2(max(2, rows * width))
     images = case.batch * (case.channels + case.out_channels)

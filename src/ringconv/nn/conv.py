@@ -99,8 +99,8 @@ class RingConv2d(_RingConv):
             ``"adaptive"`` turns each image by :func:`ringconv.functional.ring_phase` first, and so keeps the columns
             that it kept before a roll, at every shift.
 
-    In ``eval()`` the native algorithm keeps the transformed kernel, several times the size of the weight, and makes it
-    anew whenever the weight has changed; ``train()`` frees it.
+    In ``eval()`` the spectral and native algorithms keep the transformed kernel, several times the size of the weight,
+    and make it anew whenever the weight has changed; ``train()`` frees it.
 
     Shape:
         ``(B, C, H, W)`` to ``(B, out_channels, H_out, W / s_w)``, or both without B. With ``padding="same"``, H_out
