@@ -39,7 +39,7 @@ Counts count(const Plan& plan, int tile_h, int tile_w) {
     n.padded_outputs = static_cast<double>(round_up(c.group_out, lanes)) * (adjoint ? phases : 1);
     n.transforms = (static_cast<double>(round_up(c.in(), lanes)) * (adjoint ? 1 : phases) +
                     static_cast<double>(round_up(c.out(), lanes)) * (adjoint ? phases : 1)) / lanes;
-    n.filter_bytes = plan.depthwise ? 0 : n.points * 12 * n.inputs * n.padded_outputs * c.groups;
+    n.filter_bytes = plan.depthwise ? 0 : n.points * 8 * n.inputs * n.padded_outputs * c.groups;
     n.slab_bytes = n.points * 8 * c.groups * std::max(n.inputs, n.outputs);
     return n;
 }
@@ -56,12 +56,12 @@ double cost(const Plan& plan, const Counts& n, int tile_h, int tile_w, int block
     const double product = n.points * 6 * n.inputs * n.padded_outputs * plan.channels.groups /
                            (flops_per_lane * plan.kernels->lanes);
     const double spilled = std::max(0.0, 1 - own_cache / (block * n.slab_bytes));
-    // A weight gradient reads and writes its sums for each block: two planes both ways where a filter has three one way.
+    // A weight gradient reads and writes its sums for each block: both ways where a filter goes one way.
     const bool outer = plan.direction == RINGCONV_WEIGHT_GRADIENT;
     const double byte = n.filter_bytes > shared_cache ? filter_byte : outer ? sum_byte : 0;
     return always + n.filter_bytes * filled_byte +
            n.tiles * (product + 4 * n.slab_bytes * spilled * slab_byte +
-                      (outer ? 4.0 / 3 : 1) * n.filter_bytes / block * byte);
+                      (outer ? 2 : 1) * n.filter_bytes / block * byte);
 }
 
 // Blocks of about `most` tiles, as many as the threads share evenly.

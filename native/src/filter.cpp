@@ -66,10 +66,10 @@ struct FilterJob {
                 const int phase_in = (ph % h.phases_in) * w.phases_in + pw % w.phases_in;
                 const int phase_out = (ph % h.phases_out) * w.phases_out + pw % w.phases_out;
                 const int64_t input = int64_t{phase_in} * plan.channels.group_in + in;
-                const int64_t block = (int64_t{phase_out} * plan.channels.groups + group) * 3 * inputs * row;
-                float* at = filter + block + 3 * inputs * panel + input * width + channel % wide;
+                const int64_t block = (int64_t{phase_out} * plan.channels.groups + group) * 2 * inputs * row;
+                float* at = filter + block + 2 * inputs * panel + input * width + channel % wide;
                 plan.kernels->analyse_filter(h.n, w.n, read(taps, ph, pw, channel),
-                                             {at, plan.filter_point, inputs * width, scale}, scratch);
+                                             {at, plan.filter_point, inputs * width}, scale, scratch);
             }
         }
     }
@@ -98,7 +98,7 @@ void fill_depthwise(const Plan& plan, const Weights& w, float scale, float* filt
             }
         }
         const Spectrum to{filter + int64_t{vector} * plan.points * 2 * lanes, 2 * lanes, lanes};
-        plan.kernels->analyse_depthwise(plan.axis[0].n, plan.axis[1].n, {collected, rows.data(), cols.data(), lanes, true},
+        plan.kernels->analyse_filter(plan.axis[0].n, plan.axis[1].n, {collected, rows.data(), cols.data(), lanes, true},
                                         to, scale, memory);
     });
 }

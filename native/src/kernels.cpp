@@ -55,17 +55,6 @@ struct ToConjugate {
     }
 };
 
-struct ToPlanes {
-    Planes to;
-    RINGCONV_INLINE void operator()(int f, Vector re, Vector im) const {
-        const Vector c = re * splat(to.scale), d = im * splat(-to.scale);
-        float* at = to.base + f * to.stride;
-        store(at, c);
-        store(at + to.plane, d - c);
-        store(at + 2 * to.plane, -(c + d));
-    }
-};
-
 struct FromSpectrum {
     Spectrum from;
     RINGCONV_INLINE void operator()(int f, Vector& re, Vector& im) const {
@@ -78,11 +67,7 @@ void analyse(int tile_h, int tile_w, const Read& read, const Spectrum& to, float
     transform(tile_h, tile_w, read, scratch, ToSpectrum{to});
 }
 
-void analyse_filter(int tile_h, int tile_w, const Read& read, const Planes& to, float* scratch) {
-    transform(tile_h, tile_w, read, scratch, ToPlanes{to});
-}
-
-void analyse_depthwise(int tile_h, int tile_w, const Read& read, const Spectrum& to, float scale, float* scratch) {
+void analyse_filter(int tile_h, int tile_w, const Read& read, const Spectrum& to, float scale, float* scratch) {
     transform(tile_h, tile_w, read, scratch, ToConjugate{to, scale});
 }
 
@@ -115,8 +100,8 @@ void add_depthwise(int count, const float* a, const float* b, float* sum) {
 #define RINGCONV_TEXT_OF(name) #name
 #define RINGCONV_TEXT(name) RINGCONV_TEXT_OF(name)
 
-constexpr Kernels table{RINGCONV_TEXT(RINGCONV_ISA), lanes,      rows_at_once, analyse, analyse_filter,     analyse_depthwise,
-                        synthesise,                  multiply,   add_outer,    multiply_depthwise, add_depthwise};
+constexpr Kernels table{RINGCONV_TEXT(RINGCONV_ISA), lanes,    rows_at_once, analyse,            analyse_filter,
+                        synthesise,                  multiply, add_outer,    multiply_depthwise, add_depthwise};
 
 }  // namespace
 }  // namespace RINGCONV_ISA

@@ -40,13 +40,6 @@ struct Spectrum {
     int64_t stride, imag;
 };
 
-// A filter's point f for the product by three multiplications: c, d − c and −(c + d) for the point c + id.
-struct Planes {
-    float* base;
-    int64_t stride, plane;
-    float scale;
-};
-
 // The product of a block of tiles with a filter, in place. A point's slab holds `tiles` rows of `row` floats:
 // `half` real parts and `half` imaginary parts, channels in phases of phase_in (or phase_out) floats.
 struct Product {
@@ -79,8 +72,8 @@ struct Kernels {
     int lanes;
     int rows_at_once;  // tiles that the product takes in one go
     void (*analyse)(int tile_h, int tile_w, const Read&, const Spectrum&, float* scratch);
-    void (*analyse_filter)(int tile_h, int tile_w, const Read&, const Planes&, float* scratch);
-    void (*analyse_depthwise)(int tile_h, int tile_w, const Read&, const Spectrum&, float scale, float* scratch);
+    // The conjugate, times `scale`: what a correlation multiplies with.
+    void (*analyse_filter)(int tile_h, int tile_w, const Read&, const Spectrum&, float scale, float* scratch);
     void (*synthesise)(int tile_h, int tile_w, const Spectrum&, const Write&, float* scratch);
     void (*multiply)(const Product&);
     void (*add_outer)(const Outer&);

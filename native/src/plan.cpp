@@ -53,7 +53,7 @@ void lay_out_spectra(Plan& plan) {
     }
     const int64_t products = int64_t{plan.phases_in()} * c.group_in * round_up(c.group_out, lanes);
     // One cache line more, so that a filter's points do not all fall into the same set of the cache.
-    plan.filter_point = 3 * products * plan.phases_out() * c.groups + 16;
+    plan.filter_point = 2 * products * plan.phases_out() * c.groups + 16;
     plan.filter_floats = plan.points * plan.filter_point;
 }
 
