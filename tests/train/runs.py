@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -50,12 +53,14 @@ def run(out: str | Path, recipe: Recipe = RECIPE, dropout: float = 0.2, **option
     return fit(net, Stripes(), Stripes(21, 1), F.cross_entropy, metrics, recipe=recipe, out=out, **options)
 
 
-def run_slowly(out: str) -> None:
-    """The same run, with time to be killed in: some 0.6 s."""
+def run_slowly(out: str, seconds: float) -> None:
+    """The same run, which takes some 0.6 s, in a process that kills itself after ``seconds``."""
+    threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGKILL)).start()
     torch.set_num_threads(1)
     net = model()
     net.register_forward_hook(lambda *_: time.sleep(0.01))
     run(out, model=net)
+    os._exit(0)
 
 
 if __name__ == "__main__":
