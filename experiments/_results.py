@@ -41,13 +41,22 @@ def provenance() -> dict[str, Any]:
     packages |= {"torch": torch.__version__, "ringconv": ringconv.__version__}
     unit = 2**20 if sys.platform == "darwin" else 2**10  # ru_maxrss: bytes there, kilobytes elsewhere
     return {
-        "command": shlex.join(["python", *sys.argv]),
+        "command": shlex.join(["python", *map(_as_typed, sys.argv)]),
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "versions": packages,
         "machine": {"cpu": _cpu(), "cores": os.cpu_count(), "threads": torch.get_num_threads()},
         "wall_seconds": round(time.monotonic() - _started, 1),
         "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit),
     }
+
+
+def _as_typed(argument: str) -> str:
+    """A path of this project from its root; one elsewhere by its name alone: whose machine it was is no provenance."""
+    path = Path(argument)
+    if not path.is_absolute():
+        return argument
+    root = RESULTS.parent.parent
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 
 def _cpu() -> str:
