@@ -19,9 +19,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 import ringconv as rc
-from experiments._results import provenance
+from experiments._results import write
 
-RESULT = Path(__file__).parent / "results" / "convert.json"
+RESULTS = Path(__file__).parent / "results"
 
 
 class Block(nn.Module):
@@ -83,8 +83,7 @@ def main() -> None:
     rounds = parser.parse_args().rounds
     sizes = [(1, 128, 256), (1, 256, 512), (4, 64, 256)]
     results = [measure(*size, rounds) for size in sizes]
-    RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_text(json.dumps({"run": provenance(), "network": "ResNet-18", "results": results}, indent=2) + "\n")
+    write("convert", {"network": "ResNet-18", "results": results}, RESULTS)
     for found in results:
         print(json.dumps(found))
 

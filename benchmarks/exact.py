@@ -11,7 +11,6 @@ Beside it stands the largest difference that a roll of the input makes, in sprea
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Callable
@@ -23,7 +22,7 @@ from torch import Tensor, nn
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "experiments"))
 
-from _results import provenance
+from _results import write
 
 from ringconv.models import RingClassifier, RingResNet, RingUNet
 from ringconv.nn import Canonical, RingConv2d
@@ -96,8 +95,7 @@ def main() -> None:
         ratios = "  ".join(f"{form} {rows[-1]['ratio'][form]:.2f}" for form in FORMS[1:])
         print(f"{name:<28}{ratios}", flush=True)
     if not smoke:
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / "exact.json").write_text(json.dumps({"run": provenance(), "rows": rows}, indent=2) + "\n")
+        write("exact", {"rows": rows}, RESULTS)
 
 
 if __name__ == "__main__":

@@ -11,12 +11,9 @@ is timed on two cores, against the loop over the same files on one, as it is wri
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
-import os
-import platform
-import re
 import resource
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -25,10 +22,14 @@ from typing import Any
 import numpy as np
 import trimesh
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "experiments"))
+
+from _results import write
+
 from ringconv.render import Rendering, panorama
 
 HEIGHT, WIDTH = 48, 100
-RESULT = Path(__file__).parent / "results" / "render.json"
+RESULTS = Path(__file__).parent / "results"
 MAKERS = {
     "ball": lambda: trimesh.creation.icosphere(3, 0.7),
     "ring": lambda: trimesh.creation.torus(1, 0.3, major_sections=32, minor_sections=16),
@@ -146,29 +147,14 @@ def main() -> None:
     if args.smoke:
         args.rounds, args.copies, args.triangles, args.jobs = 2, 12, 20_000, 1
     data = {
-        "run": {
-            "command": "python benchmarks/render.py",
-            "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-            "cpu": _cpu(),
-            "cores": os.cpu_count(),
-            "versions": {"python": platform.python_version(), "numpy": np.__version__, "trimesh": trimesh.__version__},
-        },
         "size": [HEIGHT, WIDTH],
         "one_process": pictures(args.rounds),
         "files_to_data_set": collections(args.copies, args.jobs),
         "one_large_mesh": large(args.triangles),
     }
-    text = json.dumps(data, indent=1)
-    print(text)
+    print(json.dumps(data, indent=1))
     if not args.smoke:
-        RESULT.parent.mkdir(exist_ok=True)
-        RESULT.write_text(text + "\n")
-
-
-def _cpu() -> str:
-    info = Path("/proc/cpuinfo")
-    name = re.search(r"model name\s*: (.+)", info.read_text()) if info.exists() else None
-    return name[1] if name else platform.processor()
+        write("render", data, RESULTS)
 
 
 if __name__ == "__main__":

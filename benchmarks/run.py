@@ -1,6 +1,6 @@
 """How fast the correlation is beside everything that one would write instead.
 
-    python -m benchmarks.run           under ten minutes: the middle of the grid
+    python -m benchmarks.run           the middle of the grid
     python -m benchmarks.run --full    the whole grid, scaling and memory
     python -m benchmarks.run --smoke   a few tiny entries, nothing written
 
@@ -27,9 +27,9 @@ from rich.progress import Progress
 from torch import Tensor
 
 from benchmarks.peers import Entry, Run, cached, channels_last, oracle, ours, peers, released
-from experiments._results import provenance
+from experiments._results import write
 
-RESULT = Path(__file__).parent / "results" / "run.json"
+RESULTS = Path(__file__).parent / "results"
 ALLOCATORS = {"default": "0", "huge pages": "1"}
 SECONDS = 90.0  # spent on one entry at most, once every way of it has been run
 
@@ -74,9 +74,7 @@ def main() -> None:
         for part, fields, allocator in progress.track(jobs, description="benchmarks"):
             results.append({"part": part, "allocator": allocator, **_apart(part, fields, allocator)})
     if not args.smoke:
-        RESULT.parent.mkdir(exist_ok=True)
-        RESULT.write_text(json.dumps({"run": provenance(), "results": results}, indent=1) + "\n")
-        print(RESULT)
+        print(write("run", {"results": results}, RESULTS))
 
 
 def _apart(part: str, fields: list[Any], allocator: str) -> dict[str, Any]:

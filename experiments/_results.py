@@ -26,9 +26,9 @@ RESULTS = Path(__file__).parent / "results"
 _started = time.monotonic()
 
 
-def write(name: str, data: dict[str, Any]) -> Path:
+def write(name: str, data: dict[str, Any], folder: Path = RESULTS) -> Path:
     """Write ``data`` and its provenance; a reader sees the old file or the new one, never a part."""
-    path = RESULTS / f"{name}.json"
+    path = folder / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     partial.write_text(json.dumps({"run": provenance(), **data}, indent=2) + "\n")

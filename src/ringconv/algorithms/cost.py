@@ -68,7 +68,8 @@ class Rates(NamedTuple):
     spectrum: float  # a complex multiplication and addition of spectra
 
 
-# On a server core of 2024 with AVX-512. Only their ratios choose; other devices are taken to have the same ratios.
+# Estimates for a server core of 2024 with AVX-512, not fitted. Only their ratios choose; other devices are taken to
+# have the same ratios, and ringconv.autotune measures instead.
 RATES = {
     torch.float32: Rates(30e3, 0.008, 0.06, 0.15, 0.5, 0.035),
     torch.float64: Rates(30e3, 0.016, 0.12, 0.15, 0.8, 0.07),
